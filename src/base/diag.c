@@ -1,0 +1,126 @@
+#include "base/diag.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+rg_sources *rg_sources_new(rg_arena *a) {
+    rg_sources *s = RG_NEW(a, rg_sources);
+    s->arena = a;
+    RG_PUSH(a, &s->locs, (rg_place){0, 0, 0});
+    return s;
+}
+
+uint32_t rg_sources_add(rg_sources *s, const char *path, const char *text, size_t size) {
+    RG_PUSH(s->arena, &s->files,
+            (rg_source_file){.path = rg_strdup(s->arena, path), .text = text, .size = size});
+    return s->files.n - 1;
+}
+
+rg_loc rg_sources_loc(rg_sources *s, uint32_t file, uint32_t line, uint32_t col) {
+    if (s->locs.n > 1) {
+        const rg_place *last = &s->locs.at[s->locs.n - 1];
+        if (last->file == file && last->line == line && last->col == col)
+            return s->locs.n - 1;
+    }
+    RG_PUSH(s->arena, &s->locs, (rg_place){file, line, col});
+    return s->locs.n - 1;
+}
+
+static const rg_place *place_of(const rg_sources *s, rg_loc loc) {
+    if (!s || loc == 0 || loc >= s->locs.n || s->locs.at[loc].file >= s->files.n)
+        return NULL;
+    return &s->locs.at[loc];
+}
+
+const char *rg_sources_where(const rg_sources *s, rg_arena *a, rg_loc loc) {
+    const rg_place *p = place_of(s, loc);
+    if (!p)
+        return "<unknown>";
+    return rg_format(a, "%s:%u:%u", s->files.at[p->file].path, p->line, p->col);
+}
+
+uint32_t rg_sources_line(const rg_sources *s, rg_loc loc) {
+    const rg_place *p = place_of(s, loc);
+    return p ? p->line : 0;
+}
+
+static const char *source_line(const rg_sources *s, const rg_place *p, size_t *n) {
+    rg_source_file *f = &s->files.at[p->file];
+    *n = 0;
+    if (!f->text || p->line == 0)
+        return NULL;
+    if (f->lines.n == 0) {
+        RG_PUSH(s->arena, &f->lines, 0);
+        for (size_t i = 0; i < f->size; i++)
+            if (f->text[i] == '\n')
+                RG_PUSH(s->arena, &f->lines, (uint32_t)(i + 1));
+    }
+    if (p->line > f->lines.n)
+        return NULL;
+    const char *start = f->text + f->lines.at[p->line - 1];
+    const char *end = f->text + f->size;
+    const char *q = start;
+    while (q < end && *q != '\n' && *q != '\r')
+        q++;
+    *n = (size_t)(q - start);
+    return start;
+}
+
+static void add(rg_diags *d, rg_severity sev, rg_loc loc, const char *hint, const char *fmt,
+                va_list ap) {
+    char buf[1024];
+    vsnprintf(buf, sizeof buf, fmt, ap);
+    for (uint32_t i = 0; i < d->list.n && sev != RG_NOTE; i++)
+        if (d->list.at[i].loc == loc && loc && d->list.at[i].severity == sev &&
+            strcmp(d->list.at[i].message, buf) == 0)
+            return;
+    RG_PUSH(d->arena, &d->list,
+            (rg_diag){sev, loc, rg_strdup(d->arena, buf), hint ? rg_strdup(d->arena, hint) : NULL});
+    if (sev == RG_ERROR && ++d->errors >= (d->max_errors ? d->max_errors : 50))
+        rg_arena_throw(d->arena, RG_THROW_ERRORS);
+}
+
+void rg_error(rg_diags *d, rg_loc loc, const char *hint, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    add(d, RG_ERROR, loc, hint, fmt, ap);
+    va_end(ap);
+}
+
+void rg_warning(rg_diags *d, rg_loc loc, const char *hint, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    add(d, RG_WARNING, loc, hint, fmt, ap);
+    va_end(ap);
+}
+
+void rg_note(rg_diags *d, rg_loc loc, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    add(d, RG_NOTE, loc, NULL, fmt, ap);
+    va_end(ap);
+}
+
+void rg_diags_render(const rg_diags *d, rg_text *out) {
+    static const char *const word[] = {"note", "warning", "error"};
+    for (uint32_t i = 0; i < d->list.n; i++) {
+        const rg_diag *g = &d->list.at[i];
+        const rg_place *p = place_of(d->sources, g->loc);
+        if (p)
+            rg_text_format(out, "%s:%u:%u: ", d->sources->files.at[p->file].path, p->line, p->col);
+        rg_text_format(out, "%s: %s\n", word[g->severity], g->message);
+        size_t n = 0;
+        const char *line = p ? source_line(d->sources, p, &n) : NULL;
+        if (line) {
+            rg_text_add(out, "    ");
+            rg_text_add_n(out, line, n < 400 ? n : 400);
+            rg_text_add(out, "\n    ");
+            for (uint32_t c = 1; c < p->col && c <= n && c < 400; c++)
+                rg_text_char(out, line[c - 1] == '\t' ? '\t' : ' ');
+            rg_text_add(out, "^\n");
+        }
+        if (g->hint)
+            rg_text_format(out, "    way out: %s\n", g->hint);
+    }
+}
