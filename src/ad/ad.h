@@ -1,0 +1,29 @@
+/* Differentiation: from a kernel to its tangent or adjoint, IR to IR. */
+#ifndef RG_AD_AD_H
+#define RG_AD_AD_H
+
+#include "base/diag.h"
+#include "ir/ir.h"
+
+typedef struct rg_ad_options {
+    bool strict_edges; /* one-sided limits instead of the conventional zeros */
+} rg_ad_options;
+
+/* New function in arena a, or NULL with errors in d that name lines and the way out. The primal is
+ * optimised SSA (rg_opt_run) and is not changed.
+ * Tangent: runs f and its derivative: shadows RG_SH_DOT of all active parameters.
+ * Adjoint: writes no parameter array, adds to the shadows RG_SH_GRAD (and clears those of
+ * overwritten elements); sets RG_ARR_BEFORE/AFTER on the arrays that it reads. */
+rg_fn *rg_ad_tangent(rg_arena *a, const rg_fn *f, const rg_activity *act, const rg_ad_options *o,
+                     rg_diags *d);
+rg_fn *rg_ad_adjoint(rg_arena *a, const rg_fn *f, const rg_activity *act, const rg_ad_options *o,
+                     rg_diags *d);
+
+/* Decides how each RG_INS_ACCUM addto accumulates: plain, reduced, private copies, gathered, or
+ * atomic. Proofs by ir/affine.h over all parameters that share a gradient (act->group). Run after
+ * the adjoint was optimised. */
+bool rg_ad_accumulate(rg_fn *f, const rg_activity *act);
+/* Stencils: turns scattered addto's of a parallel whose indices are iv + constant into a gather. */
+bool rg_ad_gather(rg_fn *f, const rg_activity *act);
+
+#endif

@@ -1,0 +1,41 @@
+/* Affine views of index expressions, and what they prove about accesses. */
+#ifndef RG_IR_AFFINE_H
+#define RG_IR_AFFINE_H
+
+#include "ir/ir.h"
+
+/* value = constant + sum of coef[k] * term[k]; terms are SSA values that are not affine themselves
+ * (loop variables, scalars, loads ...), sorted by value id, each once, coef non-zero. 64-bit
+ * arithmetic: the caller's index does not wrap (signed), unsigned that may wrap is a term. */
+enum { RG_AFFINE_MAX = 8 };
+typedef struct rg_affine {
+    int64_t constant;
+    uint32_t n;
+    rg_val term[RG_AFFINE_MAX];
+    int64_t coef[RG_AFFINE_MAX];
+    bool ok; /* false: more terms than fit, or overflow */
+} rg_affine;
+
+rg_affine rg_affine_of(const rg_fn *f, rg_val v);
+/* b - a is this constant? */
+bool rg_affine_difference(const rg_affine *a, const rg_affine *b, int64_t *out);
+/* Can two accesses of the same array (instructions a and b: load, store, addto, rmw) be proven to
+ * touch different memory in whatever iterations of the loops around them? */
+bool rg_access_disjoint(const rg_fn *f, rg_iid a, rg_iid b);
+/* Do different iterations of the loops (for, loop, parallel) between region `scope` (exclusive)
+ * and the access touch different elements? */
+bool rg_access_injective(const rg_fn *f, rg_iid access, rg_rid scope);
+/* Do the accesses a and b (to arrays of the same shape, maybe one) touch the same element only
+ * when the iteration of `parallel` p they are in is the same one? */
+bool rg_access_same_iteration(const rg_fn *f, rg_iid a, rg_iid b, rg_iid p);
+/* Same element for all iterations of p? */
+bool rg_access_uniform(const rg_fn *f, rg_iid access, rg_iid p);
+
+/* Is each element of array a stored at most once in the whole function (or, for a local, in the
+ * life of one alloc), and always before any load of it? Then it can be read again as f left it.
+ * On false, conflict[0] and conflict[1] are the two accesses (a load and a later store that may
+ * overwrite what it read, or two stores). addto and rmw count as store and load, except that
+ * addto's alone, with no load or store that may touch the same element, are fine. */
+bool rg_array_once(const rg_fn *f, rg_aid a, rg_iid conflict[2]);
+
+#endif
