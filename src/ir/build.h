@@ -83,6 +83,6 @@ rg_iid rg_ins_new(rg_fn *f, rg_op op, rg_loc loc);
 void rg_region_insert(rg_fn *f, rg_rid r, uint32_t at, rg_iid i);
 /* Replaces every use by map[v] where map[v] is not 0 (map has vals.n entries), chains followed. */
 void rg_fn_replace_uses(rg_fn *f, rg_val *map);
-rg_aid rg_array_new(rg_fn *f, const rg_array *init);
+rg_aid rg_array_new(rg_fn *f, const rg_ir_array *init);
 
 #endif

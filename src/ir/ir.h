@@ -148,7 +148,7 @@ enum { /* flags of arrays */
     RG_ARR_AFTER = 64   /* parameter of an adjoint: must hold its value from after f */
 };
 
-typedef struct rg_array {
+typedef struct rg_ir_array {
     const char *name;
     rg_array_kind kind;
     uint32_t flags;
@@ -159,7 +159,7 @@ typedef struct rg_array {
                              operands; RG none: not declared (T *x, T (*x)[3]: the argument's) */
     uint32_t param;       /* PARAM and SHADOW: index into params */
     rg_loc loc;
-} rg_array;
+} rg_ir_array;
 
 /* A parameter of the kernel, in the source's order. */
 typedef struct rg_param {
@@ -193,32 +193,38 @@ typedef struct rg_activity {
 } rg_activity;
 
 /* A translation unit after the front-end: struct types in declaration order and its kernels. */
-typedef struct rg_module {
+typedef struct rg_ir_module {
     rg_arena *arena;
     rg_sources *sources;
     RG_VEC(rg_elem *) structs;
     RG_VEC(struct rg_fn *) kernels;
-} rg_module;
+} rg_ir_module;
 
 typedef struct rg_fn {
     rg_arena *arena;
-    rg_module *module;
+    rg_ir_module *module;
     const char *name;   /* the kernel's */
     rg_mode mode;
     rg_loc loc;
     RG_VEC(rg_value) vals;
     RG_VEC(rg_ins) ins;
     RG_VEC(rg_region) regions;
-    RG_VEC(rg_array) arrays;
+    RG_VEC(rg_ir_array) arrays;
     RG_VEC(rg_param) params;
     RG_VEC(rg_scalar) scalars;
     RG_VEC(uint32_t) pool; /* operand and result lists; pool.at[0] unused */
     rg_rid body;
 } rg_fn;
 
-rg_fn *rg_fn_new(rg_arena *a, rg_module *m, const char *name);
+rg_fn *rg_fn_new(rg_arena *a, rg_ir_module *m, const char *name);
 /* Deep copy into arena a (module shared). */
 rg_fn *rg_fn_clone(rg_arena *a, const rg_fn *f);
+
+/* Short names while the public header's are not in sight. */
+#ifndef RETROGRAD_H
+typedef rg_ir_array rg_array;
+typedef rg_ir_module rg_module;
+#endif
 
 static inline rg_ins *rg_ins_at(const rg_fn *f, rg_iid i) {
     return &f->ins.at[i];
@@ -226,7 +232,7 @@ static inline rg_ins *rg_ins_at(const rg_fn *f, rg_iid i) {
 static inline rg_region *rg_region_at(const rg_fn *f, rg_rid r) {
     return &f->regions.at[r];
 }
-static inline rg_array *rg_array_at(const rg_fn *f, rg_aid a) {
+static inline rg_ir_array *rg_array_at(const rg_fn *f, rg_aid a) {
     return &f->arrays.at[a];
 }
 static inline rg_value *rg_value_at(const rg_fn *f, rg_val v) {

@@ -6,8 +6,8 @@
 #include "ir/ir.h"
 
 void rg_ir_print(const rg_fn *f, rg_text *out);
-void rg_ir_print_module(const rg_module *m, rg_text *out);
+void rg_ir_print_module(const rg_ir_module *m, rg_text *out);
 /* Errors with line and column go to d; NULL then. Struct types are part of the text. */
-rg_module *rg_ir_read(rg_arena *a, rg_diags *d, const char *path, const char *text, size_t size);
+rg_ir_module *rg_ir_read(rg_arena *a, rg_diags *d, const char *path, const char *text, size_t size);
 
 #endif
