@@ -152,10 +152,23 @@ typedef struct rg_param_info {
     size_t fields;
     rg_dtype field_dtype;
     const char *const *extent_text; /* [rank] "n", "m + 1", NULL when not declared; borrowed */
+    const char *type_name; /* struct: the typedef's or tag's name; NULL for scalars; borrowed */
 } rg_param_info;
+
+/* One scalar of a parameter's element (or of its by-value value): structs, and the fixed arrays in
+ * them, taken apart in the order of memory. A plain type has one, with the path "". */
+typedef struct rg_field_info {
+    size_t size;
+    char path[128]; /* ".x", ".m[0][1]" */
+    rg_dtype dtype;
+    size_t offset; /* bytes from the element's start */
+} rg_field_info;
 
 RG_API size_t rg_kernel_param_count(const rg_kernel *k);
 RG_API rg_status rg_kernel_param(const rg_kernel *k, size_t i, rg_param_info *out);
+RG_API size_t rg_kernel_field_count(const rg_kernel *k, size_t param);
+RG_API rg_status rg_kernel_field(const rg_kernel *k, size_t param, size_t field,
+                                 rg_field_info *out);
 /* Declared shape of array parameter i from the integer parameters' values: values[j] for parameter
  * j (others ignored; known[j] false: not given). shape[rank]; -1: not declared or not known. */
 RG_API rg_status rg_kernel_param_shape(const rg_kernel *k, size_t i, const int64_t *values,

@@ -19,6 +19,9 @@ rg_fn *rg_ad_tangent(rg_arena *a, const rg_fn *f, const rg_activity *act, const 
 rg_fn *rg_ad_adjoint(rg_arena *a, const rg_fn *f, const rg_activity *act, const rg_ad_options *o,
                      rg_diags *d);
 
+/* Clears RG_ARR_BEFORE/AFTER of parameter arrays that f no longer reads. Run after optimisation. */
+void rg_ad_needs(rg_fn *f);
+
 /* Decides how each RG_INS_ACCUM addto accumulates: plain, reduced, private copies, gathered, or
  * atomic. Proofs by ir/affine.h over all parameters that share a gradient (act->group). Run after
  * the adjoint was optimised. */

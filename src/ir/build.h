@@ -1,4 +1,5 @@
-/* Builder: appends instructions at the end of a region.
+/* Builder: appends instructions at the end of a region (before its yield, when it has one), or
+ * inserts them before a given instruction.
  *
  * Pure instructions are folded as they are built (constants, x+0, select of a constant, ...), so
  * the value returned may be an existing one. Regions nest by rg_b_push and rg_b_pop:
@@ -20,11 +21,14 @@ typedef struct rg_build {
     rg_fn *fn;
     rg_rid region;
     rg_loc loc; /* given to each instruction built */
-    RG_VEC(rg_rid) stack;
+    rg_iid before; /* instructions go before this one; 0: at the end */
+    uint32_t hint; /* where `before` was last seen in its region */
+    RG_VEC(uint32_t) stack;
 } rg_build;
 
 rg_build *rg_b_new(rg_fn *f); /* positioned in the body */
 void rg_b_push(rg_build *b, rg_rid r);
+void rg_b_push_before(rg_build *b, rg_iid i); /* into i's region, in front of i */
 void rg_b_pop(rg_build *b);
 rg_val rg_b_arg(const rg_build *b, uint32_t i); /* argument i of the current region */
 
@@ -38,6 +42,8 @@ rg_val rg_b_op2(rg_build *b, rg_op op, rg_val x, rg_val y);
 rg_val rg_b_op3(rg_build *b, rg_op op, rg_val x, rg_val y, rg_val z);
 rg_val rg_b_cast(rg_build *b, rg_type t, rg_val x);        /* C's conversion; none if same */
 rg_val rg_b_wrap(rg_build *b, rg_mem m, rg_val x);         /* none when x cannot change */
+/* Sum of cotangents: what is none (0) or a literal +0 does not count, so that 0 + g is g itself. */
+rg_val rg_b_acc(rg_build *b, rg_val sum, rg_val g);
 rg_val rg_b_red(rg_build *b, rg_red kind, rg_val acc, rg_val x);
 rg_val rg_b_scalar(rg_build *b, uint32_t scalar);
 rg_val rg_b_extent(rg_build *b, rg_aid array, uint32_t axis);
@@ -83,6 +89,9 @@ rg_iid rg_ins_new(rg_fn *f, rg_op op, rg_loc loc);
 void rg_region_insert(rg_fn *f, rg_rid r, uint32_t at, rg_iid i);
 /* Replaces every use by map[v] where map[v] is not 0 (map has vals.n entries), chains followed. */
 void rg_fn_replace_uses(rg_fn *f, rg_val *map);
-rg_aid rg_array_new(rg_fn *f, const rg_ir_array *init);
+rg_aid rg_ir_array_new(rg_fn *f, const rg_ir_array *init);
+#ifndef RETROGRAD_H
+#define rg_array_new rg_ir_array_new
+#endif
 
 #endif

@@ -33,9 +33,9 @@ static rg_literal_fault float_suffix(rg_arena *a, const char *spelling, const ch
     if (strcmp(suffix, "l") == 0 || strcmp(suffix, "L") == 0)
         return fault("long double constants are not supported: no GPU has the type",
                      "drop the suffix; the constant is then a double");
-    return fault(rg_format(a, "'%s' is not a suffix of a floating constant in '%s'", suffix,
-                           spelling),
-                 "f makes it a float, no suffix a double");
+    return fault(
+        rg_format(a, "'%s' is not a suffix of a floating constant in '%s'", suffix, spelling),
+        "f makes it a float, no suffix a double");
 }
 
 /* strtod reads the locale's decimal point, so it is given none: 1.25e3 goes in as 125e1. */
@@ -87,10 +87,10 @@ static rg_literal_fault parse_float(rg_arena *a, const char *spelling, bool hex,
     const char *s = rg_text_str(&digits);
     t->f = t->is_float ? (double)strtof(s, NULL) : strtod(s, NULL);
     if (isinf(t->f))
-        return fault(rg_format(a, "'%s' is too large for a %s", spelling,
-                               t->is_float ? "float" : "double"),
-                     t->is_float ? "drop the f for a double, or write INFINITY"
-                                 : "write INFINITY, from <math.h>");
+        return fault(
+            rg_format(a, "'%s' is too large for a %s", spelling, t->is_float ? "float" : "double"),
+            t->is_float ? "drop the f for a double, or write INFINITY"
+                        : "write INFINITY, from <math.h>");
     return fine;
 }
 
@@ -163,9 +163,9 @@ static rg_literal_fault parse_integer(rg_arena *a, const char *spelling, rg_toke
     } else if (may_be_unsigned) {
         t->is_long = t->is_unsigned = true;
     } else {
-        return fault(rg_format(a, "integer constant '%s' is too large for a signed 64-bit type",
-                               spelling),
-                     "add the suffix u if it is meant to be unsigned");
+        return fault(
+            rg_format(a, "integer constant '%s' is too large for a signed 64-bit type", spelling),
+            "add the suffix u if it is meant to be unsigned");
     }
     t->i = v;
     return fine;
@@ -182,10 +182,8 @@ rg_literal_fault rg_literal_number(rg_arena *a, const char *spelling, rg_token *
                              ? parse_float(a, spelling, hex, t)
                              : parse_integer(a, spelling, t);
     if (f.message) {
-        *t = (rg_token){.kind = RG_TOK_INT,
-                        .loc = t->loc,
-                        .text = t->text,
-                        .space_before = t->space_before};
+        *t = (rg_token){
+            .kind = RG_TOK_INT, .loc = t->loc, .text = t->text, .space_before = t->space_before};
     }
     return f;
 }
@@ -243,8 +241,8 @@ static uint32_t read_escape(reader *r, bool *is_code) {
         if (n == 0)
             r->fault = fault("\\x has no hexadecimal digits", NULL);
         else if ((v > 255 && !r->wide) || (r->at < r->end && digit_value(*r->at) < 16))
-            r->fault = fault("hexadecimal escape is too large for a character",
-                             "\\xff is the largest");
+            r->fault =
+                fault("hexadecimal escape is too large for a character", "\\xff is the largest");
         return v;
     }
     if (c == 'u' || c == 'U') {

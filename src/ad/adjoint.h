@@ -1,0 +1,116 @@
+/* What the parts of the reverse mode share. How it works: adjoint.c. */
+#ifndef RG_AD_ADJOINT_H
+#define RG_AD_ADJOINT_H
+
+#include "ad/active.h"
+#include "ad/ad.h"
+#include "ad/start.h"
+#include "ir/build.h"
+
+/* How the value of an array that f writes is known on the way back. */
+typedef enum rg_keep {
+    RG_KEEP_NONE,    /* never loaded, or never written: nothing to do */
+    RG_KEEP_SETTLED, /* no write follows a load of the same element: read it as f left it */
+    RG_KEEP_TRACKED  /* overwritten elements are saved and put back */
+} rg_keep;
+
+/* A tracked array (leaf) in a loop: a log of what an iteration overwrote. */
+typedef struct rg_log {
+    rg_aid array;      /* of f */
+    uint32_t leaf;
+    rg_aid counter;    /* rank-0 i64 local of g: entries so far */
+    rg_aid starts;     /* entries at the start of each iteration */
+    rg_aid old;        /* overwritten values */
+    rg_aid *index;     /* [axes] where they were */
+    uint32_t axes;
+} rg_log;
+
+/* A whole tracked array saved once for each iteration: where a parallel in the loop writes it. */
+typedef struct rg_whole {
+    rg_aid array; /* of f */
+    rg_aid copies; /* one more axis: the iteration */
+} rg_whole;
+
+typedef RG_VEC(rg_whole) rg_wholes;
+
+/* What the forward sweep of a loop leaves for its backward sweep. */
+typedef struct rg_saved {
+    rg_aid *carried;   /* [carried args] save arrays of g */
+    rg_val trips;      /* i64 of g */
+    RG_VEC(rg_log) logs;
+    rg_wholes wholes;
+} rg_saved;
+
+typedef enum rg_red_mode {
+    RG_RED_AS_IS,   /* the primal's */
+    RG_RED_PASS,    /* nothing: the accumulator passes */
+    RG_RED_TIES,    /* counts elements that equal the result */
+    RG_RED_NONZERO, /* multiplies those that are not zero */
+    RG_RED_ZEROS    /* counts those that are */
+} rg_red_mode;
+
+typedef struct rg_adj {
+    const rg_fn *f; /* primal */
+    rg_fn *g;       /* adjoint being built */
+    rg_build *b;
+    rg_arena *arena;
+    rg_diags *diags;
+    const rg_activity *act;
+    const rg_ad_options *options;
+    rg_varied *varied;
+    rg_keep *keep;      /* [f arrays] */
+    rg_val *fwd;        /* [f vals] copy in g, of the latest forward sweep */
+    rg_val *bar;        /* [f vals] cotangent so far; 0: zero */
+    rg_aid *data;       /* [f arrays] array of g that stands for it; 0: none yet */
+    rg_aid *grad;       /* [f arrays] its gradient; 0: none */
+    rg_aid *scalar_grad; /* [params] */
+    rg_saved **saved;   /* [f ins] loops */
+    bool *seen;         /* [f vals] scratch of captured() */
+    rg_val *old;        /* [f ins] store, addto: the value that it overwrote */
+    rg_wholes *snapshots; /* [f ins] parallel: tracked arrays as they were before it */
+    rg_rid *life;       /* [f arrays] region of f that holds its alloc; the body for parameters */
+    rg_rid root;        /* region of f that the current forward sweep started at */
+    rg_rid frame;       /* region of g that holds what outlives an if */
+    uint32_t in_if;     /* ifs of g between frame and here */
+    rg_saved *logging;  /* plain sweep inside this loop: log what is overwritten */
+    bool in_parallel;
+    /* Counting sweeps over a parallel's body: what `red` becomes. */
+    rg_red_mode red_mode;
+    rg_iid parallel;    /* of f, being swept backward or counted */
+    rg_val *red_result, *red_ties, *red_zeros; /* [its reductions] */
+    bool failed;
+} rg_adj;
+
+void rg_adj_refuse(rg_adj *s, rg_loc loc, const char *hint, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* forward.c: copies region r into the current region of g. augmented: loops in it save what their
+ * backward sweep needs, stores keep what they overwrite. */
+void rg_adj_forward(rg_adj *s, rg_rid r, bool augmented);
+void rg_adj_indices(rg_adj *s, rg_iid access, rg_val *out);
+/* The reduction that a `red` belongs to: index among the parallel's reductions. */
+uint32_t rg_adj_red_index(const rg_fn *f, rg_iid red, rg_iid parallel);
+
+/* state.c: saving and restoring tracked arrays */
+void rg_adj_classify(rg_adj *s);
+/* Makes the save arrays for the tracked arrays from outside that a loop writes. */
+void rg_adj_prepare_saves(rg_adj *s, rg_iid loop, rg_saved *out);
+void rg_adj_begin_iteration(rg_adj *s, rg_saved *v, rg_val k);
+void rg_adj_log_store(rg_adj *s, rg_iid access, const rg_val *idx, rg_val old);
+void rg_adj_restore_iteration(rg_adj *s, rg_saved *v, rg_val k);
+void rg_adj_snapshot_alloc(rg_adj *s, rg_iid parallel);
+void rg_adj_snapshot(rg_adj *s, rg_iid parallel);
+void rg_adj_restore_snapshot(rg_adj *s, rg_iid parallel);
+/* A local of g without operands at the start of the frame: lives across ifs. */
+rg_aid rg_adj_frame_array(rg_adj *s, const char *name, const rg_elem *elem, uint32_t rank,
+                          uint32_t flags);
+
+/* reduce.c: min, max and product reductions */
+void rg_adj_prepare_reductions(rg_adj *s, rg_iid parallel);
+void rg_adj_red_backward(rg_adj *s, rg_iid red, rg_val g);
+rg_val rg_adj_red_share(rg_adj *s, rg_red kind, uint32_t k, rg_val e, rg_val g);
+
+/* export.c: values used outside the branch that computes them become results of its if. */
+void rg_adj_export(rg_fn *g);
+
+#endif

@@ -1,0 +1,380 @@
+/* The forward sweep: copies the primal's instructions into the adjoint.
+ *
+ * Augmented sweeps leave behind what the backward sweep of the same region needs: loops save the
+ * values they carry, one for each iteration; stores to tracked arrays keep what they overwrite.
+ * The bodies of loops are swept plainly, since the backward sweep sweeps each iteration again,
+ * augmented. Parameter arrays are never written: reads see what f left (or the workspace copy). */
+#include "ad/adjoint.h"
+
+static void region(rg_adj *s, rg_rid r, bool augmented);
+
+void rg_adj_indices(rg_adj *s, rg_iid access, rg_val *out) {
+    uint32_t n = rg_ins_nindices(s->f, rg_ins_at(s->f, access));
+    if (n > RG_MAX_AXES)
+        rg_bug(s->arena, "access with too many indices");
+    for (uint32_t k = 0; k < n; k++)
+        out[k] = s->fwd[rg_operand(s->f, access, k)];
+}
+
+static void keep_name(rg_adj *s, rg_val v) {
+    rg_b_name(s->b, s->fwd[v], rg_value_at(s->f, v)->name);
+}
+
+/* Is the array's life inside the region that this sweep started at? Otherwise an earlier sweep has
+ * settled it. */
+static bool lives_here(rg_adj *s, rg_aid a) {
+    return rg_region_inside(s->f, s->life[a], s->root);
+}
+
+static void write(rg_adj *s, rg_iid i, bool augmented) {
+    const rg_fn *f = s->f;
+    const rg_ins ins = *rg_ins_at(f, i);
+    rg_aid a = s->data[ins.array];
+    if (s->keep[ins.array] == RG_KEEP_NONE)
+        return;
+    if (rg_array_at(s->g, a)->kind != RG_ARR_LOCAL)
+        return; /* the user's memory, as f left it */
+    if (s->keep[ins.array] == RG_KEEP_SETTLED && !lives_here(s, ins.array))
+        return;
+    rg_val idx[RG_MAX_AXES], v = s->fwd[rg_operand(f, i, ins.nopnd - 1)];
+    rg_adj_indices(s, i, idx);
+    if (s->keep[ins.array] == RG_KEEP_TRACKED && (augmented || s->logging)) {
+        rg_val old = rg_b_load(s->b, a, ins.leaf, idx, 0);
+        if (augmented)
+            s->old[i] = old;
+        else
+            rg_adj_log_store(s, i, idx, old);
+    }
+    if (ins.op == RG_STORE)
+        rg_b_store(s->b, a, ins.leaf, idx, v, ins.flags);
+    else if (ins.op == RG_ADDTO)
+        rg_b_addto(s->b, a, ins.leaf, idx, v, ins.flags);
+    else
+        rg_b_rmw(s->b, (rg_red)ins.imm.i, a, ins.leaf, idx, v, ins.flags);
+}
+
+static void load(rg_adj *s, rg_iid i) {
+    const rg_fn *f = s->f;
+    const rg_ins *ins = rg_ins_at(f, i);
+    rg_val idx[RG_MAX_AXES], r = rg_result(f, i, 0);
+    rg_adj_indices(s, i, idx);
+    s->fwd[r] = rg_b_load(s->b, s->data[ins->array], ins->leaf, idx, ins->flags);
+    keep_name(s, r);
+}
+
+static void alloc(rg_adj *s, rg_iid i) {
+    const rg_fn *f = s->f;
+    const rg_ins *ins = rg_ins_at(f, i);
+    const rg_ir_array *r = rg_array_at(f, ins->array);
+    rg_val ext[RG_MAX_AXES] = {0};
+    for (uint32_t k = 0; k < ins->nopnd; k++)
+        ext[k] = s->fwd[rg_operand(f, i, k)];
+    s->data[ins->array] = rg_b_alloc(s->b, r->name, r->elem, r->rank, ext, r->flags);
+    rg_array_at(s->g, s->data[ins->array])->loc = r->loc;
+}
+
+/* Arrays that come to life in a branch are needed by the backward sweep of that branch, which is
+ * another region: they are made before the `if`. */
+static void hoist_allocs(rg_adj *s, rg_rid r) {
+    const rg_fn *f = s->f;
+    const rg_region *g = rg_region_at(f, r);
+    for (uint32_t k = 0; k < g->ins.n; k++) {
+        rg_iid i = g->ins.at[k];
+        const rg_ins *ins = rg_ins_at(f, i);
+        if (ins->op == RG_IF) {
+            hoist_allocs(s, ins->region[0]);
+            hoist_allocs(s, ins->region[1]);
+        } else if (ins->op == RG_PARALLEL) {
+            s->snapshots[i] = (rg_wholes){0};
+            rg_adj_snapshot_alloc(s, i);
+        } else if (ins->op == RG_ALLOC) {
+            for (uint32_t d = 0; d < ins->nopnd; d++) {
+                rg_val e = rg_operand(f, i, d);
+                int64_t c;
+                if (rg_val_const_int(f, e, &c))
+                    s->fwd[e] = rg_b_int(s->b, rg_type_of(f, e), c);
+                else if (rg_region_inside(f, rg_val_region(f, e), r)) {
+                    rg_adj_refuse(s, ins->loc, "declare the array before the `if`",
+                                  "the size of array '%s' is computed inside the `if` that it is declared in",
+                                  rg_array_at(f, ins->array)->name);
+                    return;
+                }
+            }
+            alloc(s, i);
+        }
+    }
+}
+
+static void yields(rg_adj *s, rg_rid r) {
+    rg_iid y = rg_yield_of(s->f, r);
+    uint32_t n = rg_ins_at(s->f, y)->nopnd;
+    rg_val *v = RG_NEW_N(s->arena, rg_val, n + 1);
+    for (uint32_t k = 0; k < n; k++)
+        v[k] = s->fwd[rg_operand(s->f, y, k)];
+    rg_b_yield(s->b, v, n);
+}
+
+static void results(rg_adj *s, rg_iid i, rg_iid j) {
+    for (uint32_t k = 0; k < rg_ins_at(s->f, i)->nres; k++) {
+        s->fwd[rg_result(s->f, i, k)] = rg_result(s->g, j, k);
+        keep_name(s, rg_result(s->f, i, k));
+    }
+}
+
+static void branch(rg_adj *s, rg_iid i, bool augmented) {
+    const rg_ins ins = *rg_ins_at(s->f, i);
+    if (augmented && s->in_if == 0) {
+        hoist_allocs(s, ins.region[0]);
+        hoist_allocs(s, ins.region[1]);
+    }
+    rg_iid j = rg_b_if(s->b, s->fwd[rg_operand(s->f, i, 0)]);
+    s->in_if++;
+    for (int k = 0; k < 2; k++) {
+        rg_b_push(s->b, rg_ins_at(s->g, j)->region[k]);
+        region(s, ins.region[k], augmented);
+        yields(s, ins.region[k]);
+        rg_b_pop(s->b);
+    }
+    s->in_if--;
+    rg_b_if_done(s->b, j);
+    results(s, i, j);
+}
+
+static void bind_args(rg_adj *s, rg_rid r) {
+    const rg_region *body = rg_region_at(s->f, r);
+    for (uint32_t k = 0; k < body->args.n; k++) {
+        s->fwd[body->args.at[k]] = rg_b_arg(s->b, k);
+        keep_name(s, body->args.at[k]);
+    }
+}
+
+static rg_aid save_array(rg_adj *s, rg_val arg, rg_val trips) {
+    const rg_value *v = rg_value_at(s->f, arg);
+    const rg_elem *e = rg_elem_scalar(rg_type_mem(v->type));
+    const char *name = rg_format(s->arena, "%s_saved", v->name ? v->name : "carried");
+    if (trips && s->in_if == 0)
+        return rg_b_alloc(s->b, name, e, 1, &trips, RG_ARR_SAVE);
+    return rg_adj_frame_array(s, name, e, 1, RG_ARR_SAVE | RG_ARR_GROW);
+}
+
+/* max(hi - lo, 0) as i64. */
+static rg_val trip_count(rg_adj *s, rg_val lo, rg_val hi) {
+    rg_build *b = s->b;
+    rg_val d = rg_b_op2(b, RG_SUB, rg_b_cast(b, RG_I64, hi), rg_b_cast(b, RG_I64, lo));
+    rg_val zero = rg_b_int(b, RG_I64, 0);
+    return rg_b_op3(b, RG_SELECT, rg_b_op2(b, RG_LT, lo, hi), d, zero);
+}
+
+static void loop(rg_adj *s, rg_iid i, bool augmented) {
+    const rg_fn *f = s->f;
+    rg_build *b = s->b;
+    const rg_ins ins = *rg_ins_at(f, i);
+    bool counted = ins.op == RG_FOR;
+    uint32_t first = rg_first_init(f, i), carried = rg_first_carried(f, i), n = ins.nres;
+    rg_val *in = RG_NEW_N(s->arena, rg_val, n + 1);
+    for (uint32_t k = 0; k < n; k++)
+        in[k] = s->fwd[rg_operand(f, i, first + k)];
+    rg_val lo = 0, hi = 0;
+    if (counted) {
+        lo = s->fwd[rg_operand(f, i, 0)];
+        hi = s->fwd[rg_operand(f, i, 1)];
+    }
+    rg_saved *v = NULL, *outer = s->logging;
+    rg_aid trip = 0;
+    if (augmented) {
+        v = RG_NEW(s->arena, rg_saved);
+        s->saved[i] = v;
+        v->carried = RG_NEW_N(s->arena, rg_aid, n + 1);
+        if (counted) {
+            v->trips = trip_count(s, lo, hi);
+        } else {
+            trip = rg_adj_frame_array(s, "trips", rg_elem_scalar(RG_M_I64), 0, 0);
+            rg_b_store(b, trip, 0, NULL, rg_b_int(b, RG_I64, 0), 0);
+        }
+        const rg_region *body = rg_region_at(f, ins.region[0]);
+        for (uint32_t k = 0; k < n; k++)
+            v->carried[k] = save_array(s, body->args.at[carried + k], v->trips);
+        rg_adj_prepare_saves(s, i, v);
+        s->logging = v;
+    }
+    rg_iid j = counted ? rg_b_for(b, lo, hi, in, n, ins.flags) : rg_b_loop(b, in, n);
+    rg_b_push(b, rg_ins_at(s->g, j)->region[0]);
+    bind_args(s, ins.region[0]);
+    rg_val at = 0;
+    if (augmented) {
+        if (counted)
+            at = rg_b_op2(b, RG_SUB, rg_b_cast(b, RG_I64, rg_b_arg(b, 0)), rg_b_cast(b, RG_I64, lo));
+        else
+            at = rg_b_load(b, trip, 0, NULL, 0);
+        for (uint32_t k = 0; k < n; k++)
+            rg_b_store(b, v->carried[k], 0, &at, rg_b_arg(b, carried + k), RG_INS_SAVE);
+        rg_adj_begin_iteration(s, v, at);
+    }
+    uint32_t in_if = s->in_if;
+    s->in_if = 0;
+    region(s, ins.region[0], false);
+    s->in_if = in_if;
+    if (augmented && !counted)
+        rg_b_store(b, trip, 0, NULL, rg_b_op2(b, RG_ADD, at, rg_b_int(b, RG_I64, 1)), 0);
+    yields(s, ins.region[0]);
+    rg_b_pop(b);
+    s->logging = outer;
+    if (augmented && !counted)
+        v->trips = rg_b_load(b, trip, 0, NULL, 0);
+    results(s, i, j);
+}
+
+static void parallel(rg_adj *s, rg_iid i, bool augmented) {
+    const rg_fn *f = s->f;
+    rg_build *b = s->b;
+    const rg_ins ins = *rg_ins_at(f, i);
+    uint32_t first = rg_first_init(f, i), n = ins.nres;
+    if (augmented)
+        rg_adj_snapshot(s, i);
+    rg_val bounds[6];
+    for (uint32_t k = 0; k < first; k++)
+        bounds[k] = s->fwd[rg_operand(f, i, k)];
+    rg_val *in = RG_NEW_N(s->arena, rg_val, n + 1);
+    rg_red *reds = RG_NEW_N(s->arena, rg_red, n + 1);
+    for (uint32_t k = 0; k < n; k++) {
+        in[k] = s->fwd[rg_operand(f, i, first + k)];
+        reds[k] = (rg_red)f->pool.at[ins.aux + k];
+    }
+    rg_iid j = rg_b_parallel(b, bounds, (uint32_t)ins.imm.i, in, reds, n);
+    rg_b_push(b, rg_ins_at(s->g, j)->region[0]);
+    bind_args(s, ins.region[0]);
+    rg_saved *outer = s->logging;
+    uint32_t in_if = s->in_if;
+    s->logging = NULL;
+    s->in_if = 0;
+    s->in_parallel = true;
+    region(s, ins.region[0], false);
+    s->in_parallel = false;
+    s->logging = outer;
+    s->in_if = in_if;
+    yields(s, ins.region[0]);
+    rg_b_pop(b);
+    results(s, i, j);
+}
+
+uint32_t rg_adj_red_index(const rg_fn *f, rg_iid red, rg_iid p) {
+    rg_val v = rg_operand(f, red, 0);
+    uint32_t ranges = rg_first_carried(f, p);
+    for (;;) {
+        const rg_value *q = rg_value_at(f, v);
+        if (q->def) {
+            const rg_ins *d = rg_ins_at(f, q->def);
+            if (d->op == RG_RED)
+                v = rg_operand(f, q->def, 0);
+            else if (d->op == RG_IF)
+                v = rg_operand(f, rg_yield_of(f, d->region[0]), q->index);
+            else if (d->op == RG_FOR || d->op == RG_LOOP)
+                v = rg_operand(f, q->def, rg_first_init(f, q->def) + q->index);
+            else
+                rg_bug(f->arena, "an accumulator comes from '%s'", rg_ops[d->op].text);
+            continue;
+        }
+        rg_iid owner = rg_region_at(f, q->region)->owner;
+        if (owner == p)
+            return q->index - ranges;
+        v = rg_operand(f, owner, rg_first_init(f, owner) + q->index - rg_first_carried(f, owner));
+    }
+}
+
+static void red(rg_adj *s, rg_iid i) {
+    const rg_fn *f = s->f;
+    rg_build *b = s->b;
+    rg_val acc = s->fwd[rg_operand(f, i, 0)], e = s->fwd[rg_operand(f, i, 1)];
+    rg_val r = rg_result(f, i, 0);
+    rg_type t = rg_type_of(f, r);
+    switch (s->red_mode) {
+    case RG_RED_AS_IS:
+        s->fwd[r] = rg_b_red(b, (rg_red)rg_ins_at(f, i)->imm.i, acc, e);
+        break;
+    case RG_RED_PASS:
+        s->fwd[r] = acc;
+        break;
+    default: {
+        rg_val zero = rg_b_zero(b, t);
+        rg_val one = rg_type_is_float(t) ? rg_b_real(b, t, 1) : rg_b_int(b, t, 1);
+        if (s->red_mode == RG_RED_TIES) {
+            rg_val best = s->red_result[rg_adj_red_index(f, i, s->parallel)];
+            s->fwd[r] = rg_b_red(b, RG_RED_ADD, acc,
+                                 rg_b_op3(b, RG_SELECT, rg_b_op2(b, RG_EQ, e, best), one, zero));
+        } else {
+            rg_val is_zero = rg_b_op2(b, RG_EQ, e, zero);
+            if (s->red_mode == RG_RED_ZEROS)
+                s->fwd[r] = rg_b_red(b, RG_RED_ADD, acc, rg_b_op3(b, RG_SELECT, is_zero, one, zero));
+            else
+                s->fwd[r] = rg_b_red(b, RG_RED_MUL, acc, rg_b_op3(b, RG_SELECT, is_zero, one, e));
+        }
+    }
+    }
+}
+
+static void instruction(rg_adj *s, rg_iid i, bool augmented) {
+    const rg_fn *f = s->f;
+    const rg_ins *ins = rg_ins_at(f, i);
+    s->b->loc = ins->loc;
+    switch (ins->op) {
+    case RG_LOAD:
+        load(s, i);
+        break;
+    case RG_RMW:
+        if (ins->nres)
+            rg_adj_refuse(s, ins->loc, "write the captured value to an array of its own in a separate kernel",
+                          "the result of an atomic capture on '%s' may differ when it is run again",
+                          rg_array_at(f, ins->array)->name);
+        /* fall through */
+    case RG_STORE:
+    case RG_ADDTO:
+        if (!s->failed)
+            write(s, i, augmented);
+        break;
+    case RG_ALLOC:
+        if (!(augmented && s->in_if)) /* hoisted */
+            alloc(s, i);
+        break;
+    case RG_COPY:
+        rg_bug(s->arena, "copy in a primal");
+    case RG_IF:
+        branch(s, i, augmented);
+        break;
+    case RG_FOR:
+    case RG_LOOP:
+        loop(s, i, augmented);
+        break;
+    case RG_PARALLEL:
+        parallel(s, i, augmented);
+        break;
+    case RG_RED:
+        red(s, i);
+        break;
+    case RG_SCALAR:
+        s->fwd[rg_result(f, i, 0)] = rg_b_scalar(s->b, (uint32_t)ins->imm.i);
+        keep_name(s, rg_result(f, i, 0));
+        break;
+    case RG_EXTENT: {
+        /* A workspace has its parameter's extents. */
+        rg_aid a = rg_array_at(f, ins->array)->kind == RG_ARR_PARAM ? ins->array : s->data[ins->array];
+        s->fwd[rg_result(f, i, 0)] = rg_b_extent(s->b, a, (uint32_t)ins->imm.i);
+        break;
+    }
+    default: {
+        rg_val x[3] = {0}, r = rg_result(f, i, 0);
+        for (uint32_t k = 0; k < ins->nopnd && k < 3; k++)
+            x[k] = s->fwd[rg_operand(f, i, k)];
+        s->fwd[r] = rg_b_pure(s->b, (rg_op)ins->op, rg_type_of(f, r), x, ins->nopnd, ins->imm.i);
+        keep_name(s, r);
+    }
+    }
+}
+
+static void region(rg_adj *s, rg_rid r, bool augmented) {
+    for (uint32_t k = 0; k + 1 < rg_region_at(s->f, r)->ins.n && !s->failed; k++)
+        instruction(s, rg_region_at(s->f, r)->ins.at[k], augmented);
+}
+
+void rg_adj_forward(rg_adj *s, rg_rid r, bool augmented) {
+    region(s, r, augmented);
+}

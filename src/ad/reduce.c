@@ -1,0 +1,138 @@
+/* Reductions that are not sums.
+ *
+ * min, max: the elements that equal the result share its cotangent evenly (k of them: 1/k each, the
+ * initial value counts as one). Product: each element's derivative is the product of the others;
+ * with one zero among them only the zero's is not zero. Both need one more parallel sweep before
+ * the backward one, which counts the ties, or the zeros, and multiplies the rest. */
+#include "ad/adjoint.h"
+
+static rg_val is_zero(rg_adj *s, rg_val v) {
+    return rg_b_op2(s->b, RG_EQ, v, rg_b_zero(s->b, rg_type_of(s->g, v)));
+}
+
+/* Sweeps the body of the parallel with `red` doing what mode says; returns the results. */
+static void count(rg_adj *s, rg_iid p, rg_red_mode mode, const rg_val *init, rg_red kind, rg_val *out) {
+    const rg_fn *f = s->f;
+    rg_build *b = s->b;
+    const rg_ins ins = *rg_ins_at(f, p);
+    uint32_t first = rg_first_init(f, p), n = ins.nres;
+    rg_val bounds[6];
+    for (uint32_t k = 0; k < first; k++)
+        bounds[k] = s->fwd[rg_operand(f, p, k)];
+    rg_red *reds = RG_NEW_N(s->arena, rg_red, n + 1);
+    for (uint32_t k = 0; k < n; k++)
+        reds[k] = kind;
+    rg_iid j = rg_b_parallel(b, bounds, (uint32_t)ins.imm.i, init, reds, n);
+    rg_b_push(b, rg_ins_at(s->g, j)->region[0]);
+    const rg_region *body = rg_region_at(f, ins.region[0]);
+    for (uint32_t k = 0; k < body->args.n; k++)
+        s->fwd[body->args.at[k]] = rg_b_arg(b, k);
+    rg_rid frame = s->frame, root = s->root;
+    uint32_t in_if = s->in_if;
+    s->frame = rg_ins_at(s->g, j)->region[0];
+    s->root = ins.region[0];
+    s->in_if = 0;
+    rg_red_mode before = s->red_mode;
+    s->red_mode = mode;
+    bool was = s->in_parallel;
+    s->in_parallel = true;
+    rg_adj_forward(s, ins.region[0], false);
+    rg_val *v = RG_NEW_N(s->arena, rg_val, n + 1);
+    for (uint32_t k = 0; k < n; k++)
+        v[k] = s->fwd[rg_operand(f, rg_yield_of(f, ins.region[0]), k)];
+    rg_b_yield(b, v, n);
+    s->in_parallel = was;
+    s->red_mode = before;
+    s->frame = frame;
+    s->root = root;
+    s->in_if = in_if;
+    rg_b_pop(b);
+    for (uint32_t k = 0; k < n; k++)
+        out[k] = rg_result(s->g, j, k);
+}
+
+void rg_adj_prepare_reductions(rg_adj *s, rg_iid p) {
+    const rg_fn *f = s->f;
+    rg_build *b = s->b;
+    const rg_ins ins = *rg_ins_at(f, p);
+    uint32_t first = rg_first_init(f, p), n = ins.nres;
+    bool ties = false, product = false;
+    s->parallel = p;
+    s->red_result = RG_NEW_N(s->arena, rg_val, n + 1);
+    s->red_ties = RG_NEW_N(s->arena, rg_val, n + 1);
+    s->red_zeros = RG_NEW_N(s->arena, rg_val, n + 1);
+    rg_val *init = RG_NEW_N(s->arena, rg_val, n + 1);
+    rg_val *ones = RG_NEW_N(s->arena, rg_val, n + 1);
+    rg_val *zeros = RG_NEW_N(s->arena, rg_val, n + 1);
+    for (uint32_t k = 0; k < n; k++) {
+        rg_val r = rg_result(f, p, k);
+        rg_red kind = (rg_red)f->pool.at[ins.aux + k];
+        s->red_result[k] = s->fwd[r];
+        rg_type t = rg_type_of(f, r);
+        zeros[k] = rg_b_zero(b, t);
+        ones[k] = rg_type_is_float(t) ? rg_b_real(b, t, 1) : rg_b_int(b, t, 1);
+        init[k] = s->fwd[rg_operand(f, p, first + k)];
+        if (!s->bar[r])
+            continue;
+        ties |= kind == RG_RED_MIN || kind == RG_RED_MAX;
+        product |= kind == RG_RED_MUL;
+    }
+    if ((ties || product) && s->snapshots[p].n) {
+        rg_adj_refuse(s, ins.loc, "split it into one loop that updates the array and one that reduces",
+                      "a min, max or product reduction in a parallel loop that also updates an array "
+                      "in place is not supported");
+        return;
+    }
+    if (ties) {
+        rg_val *start = RG_NEW_N(s->arena, rg_val, n + 1);
+        for (uint32_t k = 0; k < n; k++)
+            start[k] = rg_b_op3(b, RG_SELECT, rg_b_op2(b, RG_EQ, init[k], s->red_result[k]), ones[k],
+                                zeros[k]);
+        count(s, p, RG_RED_TIES, start, RG_RED_ADD, s->red_ties);
+    }
+    if (product) {
+        rg_val *start = RG_NEW_N(s->arena, rg_val, n + 1), *rest = RG_NEW_N(s->arena, rg_val, n + 1);
+        for (uint32_t k = 0; k < n; k++)
+            start[k] = rg_b_op3(b, RG_SELECT, is_zero(s, init[k]), ones[k], zeros[k]);
+        count(s, p, RG_RED_ZEROS, start, RG_RED_ADD, s->red_zeros);
+        for (uint32_t k = 0; k < n; k++)
+            start[k] = rg_b_op3(b, RG_SELECT, is_zero(s, init[k]), ones[k], init[k]);
+        count(s, p, RG_RED_NONZERO, start, RG_RED_MUL, rest);
+        for (uint32_t k = 0; k < n; k++)
+            if ((rg_red)f->pool.at[ins.aux + k] == RG_RED_MUL)
+                s->red_ties[k] = rest[k]; /* the product of all that is not zero */
+    }
+}
+
+rg_val rg_adj_red_share(rg_adj *s, rg_red kind, uint32_t k, rg_val e, rg_val g) {
+    rg_build *b = s->b;
+    rg_type t = rg_type_of(s->g, e);
+    rg_val zero = rg_b_zero(b, t);
+    if (kind == RG_RED_MIN || kind == RG_RED_MAX)
+        return rg_b_op3(b, RG_SELECT, rg_b_op2(b, RG_EQ, e, s->red_result[k]),
+                        rg_b_op2(b, RG_DIV, g, s->red_ties[k]), zero);
+    if (kind == RG_RED_MUL) {
+        /* no zero: all / e; e the only zero: the rest; otherwise 0 */
+        rg_val none = is_zero(s, s->red_zeros[k]);
+        rg_val one = rg_b_op2(b, RG_EQ, s->red_zeros[k], rg_b_real(b, t, 1));
+        rg_val alone = rg_b_op2(b, RG_AND, one, is_zero(s, e));
+        rg_val part = rg_b_op3(b, RG_SELECT, none, rg_b_op2(b, RG_DIV, s->red_ties[k], e),
+                               rg_b_op3(b, RG_SELECT, alone, s->red_ties[k], zero));
+        return rg_b_op2(b, RG_ZMUL, g, part);
+    }
+    return g;
+}
+
+void rg_adj_red_backward(rg_adj *s, rg_iid red, rg_val g) {
+    const rg_fn *f = s->f;
+    rg_val acc = rg_operand(f, red, 0), e = rg_operand(f, red, 1);
+    rg_red kind = (rg_red)rg_ins_at(f, red)->imm.i;
+    if (s->varied->val[acc])
+        s->bar[acc] = s->bar[acc] ? rg_b_op2(s->b, RG_ADD, s->bar[acc], g) : g;
+    if (!s->varied->val[e])
+        return;
+    rg_val c = g;
+    if (kind != RG_RED_ADD)
+        c = rg_adj_red_share(s, kind, rg_adj_red_index(f, red, s->parallel), s->fwd[e], g);
+    s->bar[e] = s->bar[e] ? rg_b_op2(s->b, RG_ADD, s->bar[e], c) : c;
+}

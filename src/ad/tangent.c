@@ -1,0 +1,369 @@
+/* Forward mode: every instruction is copied, followed by the instructions of its derivative.
+ *
+ *     v = op(x, y)        v_d = op_x(x, y) x_d + op_y(x, y) y_d
+ *     store a[i] = v      store a_d[i] = v_d
+ *
+ * Carried values, results of branches and reductions carry their tangents beside them. A tangent
+ * that is known to be zero is no value at all (0). The input may itself be an adjoint: its
+ * gradients then get tangents too, which is the Hessian-vector product. */
+#include "ad/active.h"
+#include "ad/ad.h"
+#include "ad/rules.h"
+#include "ad/start.h"
+#include "ir/build.h"
+
+typedef struct tangent {
+    const rg_fn *f;
+    rg_fn *g;
+    rg_build *b;
+    rg_arena *arena;
+    rg_diags *diags;
+    rg_varied *varied;
+    rg_val *map; /* [f vals] */
+    rg_val *dot; /* [f vals] 0: zero */
+    rg_aid *data, *shadow; /* [f arrays] */
+    rg_aid *scalar_shadow; /* [params] */
+    bool failed;
+} tangent;
+
+static void region(tangent *t, rg_rid r);
+
+static void refuse(tangent *t, rg_loc loc, const char *hint, const char *what) {
+    rg_error(t->diags, loc, hint, "cannot differentiate kernel '%s': %s", t->f->name, what);
+    t->failed = true;
+}
+
+static rg_val dot_or_zero(tangent *t, rg_val v) {
+    return t->dot[v] ? t->dot[v] : rg_b_zero(t->b, rg_type_of(t->f, v));
+}
+
+static void name_dot(tangent *t, rg_val v) {
+    if (t->dot[v])
+        rg_b_name(t->b, t->dot[v], rg_rule_name(t->f, v, "_d", t->arena));
+}
+
+static void pure(tangent *t, rg_iid i) {
+    const rg_fn *f = t->f;
+    rg_ins ins = *rg_ins_at(f, i);
+    rg_val x[3] = {0}, r = rg_result(f, i, 0);
+    for (uint32_t k = 0; k < ins.nopnd && k < 3; k++)
+        x[k] = t->map[rg_operand(f, i, k)];
+    t->map[r] = rg_b_pure(t->b, ins.op, rg_type_of(f, r), x, ins.nopnd, ins.imm.i);
+    rg_b_name(t->b, t->map[r], rg_value_at(f, r)->name);
+    if (!t->varied->val[r])
+        return;
+    rg_val d[3] = {0};
+    for (uint32_t k = 0; k < ins.nopnd && k < 3; k++)
+        d[k] = t->dot[rg_operand(f, i, k)];
+    rg_type type = rg_type_of(f, r);
+    switch (ins.op) {
+    case RG_SELECT:
+        if (d[1] || d[2])
+            t->dot[r] = rg_b_op3(t->b, RG_SELECT, x[0], d[1] ? d[1] : rg_b_zero(t->b, type),
+                                 d[2] ? d[2] : rg_b_zero(t->b, type));
+        break;
+    case RG_CAST:
+        if (d[0])
+            t->dot[r] = rg_b_cast(t->b, type, d[0]);
+        break;
+    case RG_WRAP:
+        t->dot[r] = d[0];
+        break;
+    case RG_ZMUL:
+        if (d[0])
+            t->dot[r] = rg_b_op2(t->b, RG_ZMUL, d[0], x[1]);
+        if (d[1])
+            t->dot[r] = rg_rule_add(t->b, t->dot[r], rg_b_op2(t->b, RG_ZMUL, x[0], d[1]));
+        break;
+    default:
+        if (rg_ops[ins.op].diff == RG_D_REFUSED) {
+            refuse(t, ins.loc, "use a function whose derivative is known, or stop the gradient with rg_stop()",
+                   rg_format(t->arena, "'%s' has no derivative here", rg_ops[ins.op].text));
+            return;
+        }
+        for (uint32_t k = 0; k < ins.nopnd; k++) {
+            rg_val p = d[k] ? rg_rule_partial(t->b, ins.op, k, x, t->map[r]) : 0;
+            if (p)
+                t->dot[r] = rg_rule_add(t->b, t->dot[r], rg_rule_apply(t->b, ins.op, k, d[k], p));
+        }
+    }
+    name_dot(t, r);
+}
+
+static const rg_val *indices(tangent *t, rg_iid i, rg_val *out) {
+    uint32_t n = rg_ins_nindices(t->f, rg_ins_at(t->f, i));
+    for (uint32_t k = 0; k < n; k++)
+        out[k] = t->map[rg_operand(t->f, i, k)];
+    return out;
+}
+
+static void memory(tangent *t, rg_iid i) {
+    const rg_fn *f = t->f;
+    rg_ins ins = *rg_ins_at(f, i);
+    rg_build *b = t->b;
+    rg_val idx[16];
+    if (rg_ins_nindices(f, &ins) > 16)
+        rg_bug(t->arena, "access with more than 16 indices");
+    indices(t, i, idx);
+    rg_aid a = t->data[ins.array], s = t->shadow[ins.array];
+    bool flt = rg_mem_is_float(rg_ins_leaf(f, &ins)->mem);
+    rg_val v = ins.nopnd ? rg_operand(f, i, ins.nopnd - 1) : 0;
+    switch (ins.op) {
+    case RG_LOAD: {
+        rg_val r = rg_result(f, i, 0);
+        t->map[r] = rg_b_load(b, a, ins.leaf, idx, ins.flags);
+        rg_b_name(b, t->map[r], rg_value_at(f, r)->name);
+        if (flt && s)
+            t->dot[r] = rg_b_load(b, s, ins.leaf, idx, ins.flags);
+        name_dot(t, r);
+        break;
+    }
+    case RG_STORE:
+        rg_b_store(b, a, ins.leaf, idx, t->map[v], ins.flags);
+        if (flt && s)
+            rg_b_store(b, s, ins.leaf, idx, dot_or_zero(t, v), ins.flags);
+        break;
+    case RG_ADDTO:
+        rg_b_addto(b, a, ins.leaf, idx, t->map[v], ins.flags);
+        if (flt && s && t->dot[v])
+            rg_b_addto(b, s, ins.leaf, idx, t->dot[v], ins.flags);
+        break;
+    case RG_RMW: {
+        if (flt && s && (t->dot[v] || ins.nres) ) {
+            refuse(t, ins.loc, "write it as a reduction of the parallel loop, or make it an atomic += without capture",
+                   "this atomic operation on a value with a gradient is not supported");
+            return;
+        }
+        rg_val r = rg_b_rmw(b, (rg_red)ins.imm.i, a, ins.leaf, idx, t->map[v], ins.flags);
+        if (ins.nres)
+            t->map[rg_result(f, i, 0)] = r;
+        break;
+    }
+    }
+}
+
+static void alloc(tangent *t, rg_iid i) {
+    const rg_fn *f = t->f;
+    const rg_ins *ins = rg_ins_at(f, i);
+    const rg_ir_array *r = rg_array_at(f, ins->array);
+    rg_val ext[RG_MAX_AXES];
+    for (uint32_t k = 0; k < ins->nopnd; k++)
+        ext[k] = t->map[rg_operand(f, i, k)];
+    t->data[ins->array] = rg_b_alloc(t->b, r->name, r->elem, r->rank, ext, r->flags);
+    if (t->varied->array[ins->array])
+        t->shadow[ins->array] = rg_b_alloc(t->b, rg_format(t->arena, "%s_d", r->name), r->elem,
+                                           r->rank, ext, r->flags | RG_ARR_ZERO);
+}
+
+static void copy(tangent *t, rg_iid i) {
+    const rg_fn *f = t->f;
+    const rg_ins *ins = rg_ins_at(f, i);
+    rg_val lead[16];
+    for (uint32_t k = 0; k < ins->nopnd && k < 16; k++)
+        lead[k] = t->map[rg_operand(f, i, k)];
+    rg_b_copy(t->b, t->data[ins->array], t->data[ins->array2], lead, ins->nopnd);
+    rg_aid d = t->shadow[ins->array], s = t->shadow[ins->array2];
+    if (d && s)
+        rg_b_copy(t->b, d, s, lead, ins->nopnd);
+    else if (d)
+        refuse(t, ins->loc, NULL, "an array with a tangent is overwritten by a copy of one without");
+}
+
+/* Yields of region r: the values and then the tangents of those slots that have one. */
+static void yield(tangent *t, rg_iid y, const bool *with, uint32_t skip) {
+    const rg_fn *f = t->f;
+    uint32_t n = rg_ins_at(f, y)->nopnd, m = 0;
+    rg_val *v = RG_NEW_N(t->arena, rg_val, 2 * n + 1);
+    for (uint32_t k = 0; k < n; k++)
+        v[m++] = t->map[rg_operand(f, y, k)];
+    for (uint32_t k = skip; k < n; k++)
+        if (with[k - skip])
+            v[m++] = dot_or_zero(t, rg_operand(f, y, k));
+    rg_b_yield(t->b, v, m);
+}
+
+static void structure(tangent *t, rg_iid i) {
+    const rg_fn *f = t->f;
+    rg_ins ins = *rg_ins_at(f, i);
+    rg_build *b = t->b;
+    uint32_t n = ins.nres, m = 0;
+    bool *with = RG_NEW_N(t->arena, bool, n + 1);
+    for (uint32_t k = 0; k < n; k++)
+        with[k] = t->varied->val[rg_result(f, i, k)];
+    rg_iid j;
+    uint32_t skip = ins.op == RG_LOOP ? 1 : 0;
+    if (ins.op == RG_IF) {
+        j = rg_b_if(b, t->map[rg_operand(f, i, 0)]);
+        for (int s = 0; s < 2; s++) {
+            rg_b_push(b, rg_ins_at(t->g, j)->region[s]);
+            region(t, ins.region[s]);
+            yield(t, rg_yield_of(f, ins.region[s]), with, 0);
+            rg_b_pop(b);
+        }
+        rg_b_if_done(b, j);
+    } else {
+        uint32_t first = rg_first_init(f, i), carried = rg_first_carried(f, i);
+        rg_val *in = RG_NEW_N(t->arena, rg_val, 2 * n + 1);
+        rg_red *reds = RG_NEW_N(t->arena, rg_red, 2 * n + 1);
+        for (uint32_t k = 0; k < n; k++) {
+            in[m] = t->map[rg_operand(f, i, first + k)];
+            reds[m++] = ins.op == RG_PARALLEL ? (rg_red)f->pool.at[ins.aux + k] : RG_RED_ADD;
+        }
+        for (uint32_t k = 0; k < n; k++)
+            if (with[k]) {
+                if (reds[k] != RG_RED_ADD) {
+                    refuse(t, ins.loc, "write the values to an array and combine them in a serial loop",
+                           rg_format(t->arena, "the tangent of a '%s' reduction is not supported",
+                                     rg_red_name(reds[k])));
+                    return;
+                }
+                in[m] = dot_or_zero(t, rg_operand(f, i, first + k));
+                reds[m++] = RG_RED_ADD;
+            }
+        if (ins.op == RG_FOR) {
+            j = rg_b_for(b, t->map[rg_operand(f, i, 0)], t->map[rg_operand(f, i, 1)], in, m,
+                         ins.flags);
+        } else if (ins.op == RG_LOOP) {
+            j = rg_b_loop(b, in, m);
+        } else {
+            rg_val bounds[6];
+            for (uint32_t k = 0; k < first; k++)
+                bounds[k] = t->map[rg_operand(f, i, k)];
+            j = rg_b_parallel(b, bounds, (uint32_t)ins.imm.i, in, reds, m);
+        }
+        const rg_region *body = rg_region_at(f, ins.region[0]);
+        rg_b_push(b, rg_ins_at(t->g, j)->region[0]);
+        uint32_t next = carried + n;
+        for (uint32_t k = 0; k < body->args.n; k++) {
+            rg_val arg = body->args.at[k];
+            t->map[arg] = rg_b_arg(b, k);
+            rg_b_name(b, t->map[arg], rg_value_at(f, arg)->name);
+            if (k >= carried && with[k - carried]) {
+                t->dot[arg] = rg_b_arg(b, next++);
+                name_dot(t, arg);
+            }
+        }
+        region(t, ins.region[0]);
+        yield(t, rg_yield_of(f, ins.region[0]), with, skip);
+        rg_b_pop(b);
+    }
+    m = n;
+    for (uint32_t k = 0; k < n; k++) {
+        rg_val r = rg_result(f, i, k);
+        t->map[r] = rg_result(t->g, j, k);
+        rg_b_name(b, t->map[r], rg_value_at(f, r)->name);
+        if (with[k]) {
+            t->dot[r] = rg_result(t->g, j, m++);
+            name_dot(t, r);
+        }
+    }
+}
+
+static void region(tangent *t, rg_rid r) {
+    const rg_fn *f = t->f;
+    const rg_region *g = rg_region_at(f, r);
+    for (uint32_t k = 0; k + 1 < g->ins.n && !t->failed; k++) {
+        rg_iid i = g->ins.at[k];
+        const rg_ins *ins = rg_ins_at(f, i);
+        t->b->loc = ins->loc;
+        switch (ins->op) {
+        case RG_LOAD:
+        case RG_STORE:
+        case RG_ADDTO:
+        case RG_RMW:
+            memory(t, i);
+            break;
+        case RG_ALLOC:
+            alloc(t, i);
+            break;
+        case RG_COPY:
+            copy(t, i);
+            break;
+        case RG_IF:
+        case RG_FOR:
+        case RG_LOOP:
+        case RG_PARALLEL:
+            structure(t, i);
+            break;
+        case RG_SCALAR: {
+            rg_val v = rg_result(f, i, 0);
+            t->map[v] = rg_b_scalar(t->b, (uint32_t)ins->imm.i);
+            rg_b_name(t->b, t->map[v], rg_value_at(f, v)->name);
+            if (t->varied->val[v]) {
+                int64_t at[8];
+                rg_val idx[9] = {rg_b_int(t->b, RG_I64, 0)};
+                uint32_t n;
+                uint32_t leaf = rg_scalar_leaf(f, (uint32_t)ins->imm.i, at, &n);
+                for (uint32_t q = 0; q < n; q++)
+                    idx[q + 1] = rg_b_int(t->b, RG_I64, at[q]);
+                t->dot[v] = rg_b_load(t->b, t->scalar_shadow[f->scalars.at[ins->imm.i].param], leaf,
+                                      idx, 0);
+                name_dot(t, v);
+            }
+            break;
+        }
+        case RG_EXTENT: {
+            rg_val v = rg_result(f, i, 0);
+            t->map[v] = rg_b_extent(t->b, t->data[ins->array], (uint32_t)ins->imm.i);
+            break;
+        }
+        case RG_RED: {
+            rg_val acc = rg_operand(f, i, 0), x = rg_operand(f, i, 1), v = rg_result(f, i, 0);
+            t->map[v] = rg_b_red(t->b, (rg_red)ins->imm.i, t->map[acc], t->map[x]);
+            if (t->varied->val[v]) {
+                rg_val d = dot_or_zero(t, acc);
+                t->dot[v] = t->dot[x] ? rg_b_red(t->b, RG_RED_ADD, d, t->dot[x]) : d;
+            }
+            break;
+        }
+        default:
+            pure(t, i);
+        }
+    }
+}
+
+rg_fn *rg_ad_tangent(rg_arena *a, const rg_fn *f, const rg_activity *act, const rg_ad_options *o,
+                     rg_diags *d) {
+    (void)o;
+    tangent t = {.f = f, .arena = a, .diags = d};
+    t.g = rg_ad_start(a, f, f->mode == RG_ADJOINT ? RG_HVP : RG_TANGENT);
+    t.b = rg_b_new(t.g);
+    t.varied = rg_ad_varied(a, f, act);
+    t.map = RG_NEW_N(a, rg_val, f->vals.n);
+    t.dot = RG_NEW_N(a, rg_val, f->vals.n);
+    t.data = RG_NEW_N(a, rg_aid, f->arrays.n);
+    t.shadow = RG_NEW_N(a, rg_aid, f->arrays.n);
+    t.scalar_shadow = RG_NEW_N(a, rg_aid, f->params.n + 1);
+    rg_val one = rg_b_int(t.b, RG_I64, 1);
+    for (uint32_t k = 0; k < f->params.n; k++)
+        if (act->active[k] && rg_elem_has_float(f->params.at[k].elem)) {
+            rg_aid s = rg_ad_shadow(t.g, k, RG_SH_DOT, one);
+            if (f->params.at[k].is_array)
+                t.shadow[f->params.at[k].array] = s;
+            else
+                t.scalar_shadow[k] = s;
+        }
+    for (uint32_t k = 1; k < f->arrays.n; k++) {
+        const rg_ir_array *r = rg_array_at(f, k);
+        if (r->kind == RG_ARR_LOCAL)
+            continue;
+        t.data[k] = k;
+        if (r->kind == RG_ARR_SHADOW && t.varied->array[k]) {
+            t.shadow[k] = rg_ad_shadow(t.g, r->param, r->shadow | RG_SH_DOT, one);
+        } else if (r->kind == RG_ARR_PARAM && t.varied->array[k] && !t.shadow[k] &&
+                   t.varied->loaded[k]) {
+            /* Carries dependence inside the kernel but was given no tangent: a temporary one. */
+            rg_val ext[RG_MAX_AXES];
+            for (uint32_t q = 0; q < r->rank; q++)
+                ext[q] = rg_b_extent(t.b, k, q);
+            t.shadow[k] = rg_b_alloc(t.b, rg_format(a, "%s_d", r->name), r->elem, r->rank, ext,
+                                     RG_ARR_ZERO);
+        }
+    }
+    region(&t, f->body);
+    if (t.failed)
+        return NULL;
+    rg_b_yield(t.b, NULL, 0);
+    rg_ad_map_extents(t.g, f, t.map);
+    return t.g;
+}
