@@ -5,8 +5,8 @@
 #include "ir/ir.h"
 
 typedef struct rg_varied {
-    bool *val;   /* [vals.n] float value that depends on an active input */
-    bool *array; /* [arrays.n] some float in it may */
+    bool *val;             /* [vals.n] float value that depends on an active input */
+    bool *array;           /* [arrays.n] some float in it may */
     bool *loaded, *stored; /* [arrays.n] accesses in the function (addto, rmw, copy: both kinds) */
 } rg_varied;
 

@@ -122,9 +122,10 @@ static void pure(rg_adj *s, rg_iid i) {
         break;
     }
     if (rg_ops[ins.op].diff == RG_D_REFUSED) {
-        rg_adj_refuse(s, ins.loc,
-                      "use a function whose derivative is known, or stop the gradient with rg_stop()",
-                      "'%s' has no derivative here", rg_ops[ins.op].text);
+        rg_adj_refuse(
+            s, ins.loc,
+            "use a function whose derivative is known, or stop the gradient with rg_stop()",
+            "'%s' has no derivative here", rg_ops[ins.op].text);
         return;
     }
     for (uint32_t k = 0; k < ins.nopnd && k < 3; k++) {
@@ -157,9 +158,10 @@ static void memory(rg_adj *s, rg_iid i) {
     if (!flt || !grad)
         return;
     if (ins.op == RG_RMW) {
-        rg_adj_refuse(s, ins.loc,
-                      "write it as a reduction of the parallel loop, or as an atomic += without capture",
-                      "this atomic operation on '%s' is not supported", rg_array_at(f, ins.array)->name);
+        rg_adj_refuse(
+            s, ins.loc,
+            "write it as a reduction of the parallel loop, or as an atomic += without capture",
+            "this atomic operation on '%s' is not supported", rg_array_at(f, ins.array)->name);
         return;
     }
     if (s->varied->val[v])
@@ -196,8 +198,8 @@ static void local_gradients(rg_adj *s, rg_rid r) {
         rg_val ext[RG_MAX_AXES] = {0};
         for (uint32_t d = 0; d < ins->nopnd; d++)
             ext[d] = s->fwd[rg_operand(f, g->ins.at[k], d)];
-        s->grad[ins->array] = rg_b_alloc(s->b, rg_format(s->arena, "%s_b", q->name), q->elem, q->rank,
-                                         ext, (q->flags & RG_ARR_GROW) | RG_ARR_ZERO);
+        s->grad[ins->array] = rg_b_alloc(s->b, rg_format(s->arena, "%s_b", q->name), q->elem,
+                                         q->rank, ext, (q->flags & RG_ARR_GROW) | RG_ARR_ZERO);
     }
 }
 
@@ -273,7 +275,8 @@ static void loop(rg_adj *s, rg_iid i) {
     s->root = body;
     s->in_if = 0;
     rg_val iv = rg_b_arg(b, 0);
-    rg_val at = counted ? rg_b_op2(b, RG_SUB, rg_b_cast(b, RG_I64, iv), rg_b_cast(b, RG_I64, lo)) : iv;
+    rg_val at =
+        counted ? rg_b_op2(b, RG_SUB, rg_b_cast(b, RG_I64, iv), rg_b_cast(b, RG_I64, lo)) : iv;
     if (counted) {
         rg_val fiv = rg_region_at(f, body)->args.at[0];
         s->fwd[fiv] = iv;

@@ -16,18 +16,18 @@ typedef enum rg_keep {
 
 /* A tracked array (leaf) in a loop: a log of what an iteration overwrote. */
 typedef struct rg_log {
-    rg_aid array;      /* of f */
+    rg_aid array; /* of f */
     uint32_t leaf;
-    rg_aid counter;    /* rank-0 i64 local of g: entries so far */
-    rg_aid starts;     /* entries at the start of each iteration */
-    rg_aid old;        /* overwritten values */
-    rg_aid *index;     /* [axes] where they were */
+    rg_aid counter; /* rank-0 i64 local of g: entries so far */
+    rg_aid starts;  /* entries at the start of each iteration */
+    rg_aid old;     /* overwritten values */
+    rg_aid *index;  /* [axes] where they were */
     uint32_t axes;
 } rg_log;
 
 /* A whole tracked array saved once for each iteration: where a parallel in the loop writes it. */
 typedef struct rg_whole {
-    rg_aid array; /* of f */
+    rg_aid array;  /* of f */
     rg_aid copies; /* one more axis: the iteration */
 } rg_whole;
 
@@ -35,8 +35,8 @@ typedef RG_VEC(rg_whole) rg_wholes;
 
 /* What the forward sweep of a loop leaves for its backward sweep. */
 typedef struct rg_saved {
-    rg_aid *carried;   /* [carried args] save arrays of g */
-    rg_val trips;      /* i64 of g */
+    rg_aid *carried; /* [carried args] save arrays of g */
+    rg_val trips;    /* i64 of g */
     RG_VEC(rg_log) logs;
     rg_wholes wholes;
 } rg_saved;
@@ -58,25 +58,25 @@ typedef struct rg_adj {
     const rg_activity *act;
     const rg_ad_options *options;
     rg_varied *varied;
-    rg_keep *keep;      /* [f arrays] */
-    rg_val *fwd;        /* [f vals] copy in g, of the latest forward sweep */
-    rg_val *bar;        /* [f vals] cotangent so far; 0: zero */
-    rg_aid *data;       /* [f arrays] array of g that stands for it; 0: none yet */
-    rg_aid *grad;       /* [f arrays] its gradient; 0: none */
-    rg_aid *scalar_grad; /* [params] */
-    rg_saved **saved;   /* [f ins] loops */
-    bool *seen;         /* [f vals] scratch of captured() */
-    rg_val *old;        /* [f ins] store, addto: the value that it overwrote */
+    rg_keep *keep;        /* [f arrays] */
+    rg_val *fwd;          /* [f vals] copy in g, of the latest forward sweep */
+    rg_val *bar;          /* [f vals] cotangent so far; 0: zero */
+    rg_aid *data;         /* [f arrays] array of g that stands for it; 0: none yet */
+    rg_aid *grad;         /* [f arrays] its gradient; 0: none */
+    rg_aid *scalar_grad;  /* [params] */
+    rg_saved **saved;     /* [f ins] loops */
+    bool *seen;           /* [f vals] scratch of captured() */
+    rg_val *old;          /* [f ins] store, addto: the value that it overwrote */
     rg_wholes *snapshots; /* [f ins] parallel: tracked arrays as they were before it */
-    rg_rid *life;       /* [f arrays] region of f that holds its alloc; the body for parameters */
-    rg_rid root;        /* region of f that the current forward sweep started at */
-    rg_rid frame;       /* region of g that holds what outlives an if */
-    uint32_t in_if;     /* ifs of g between frame and here */
-    rg_saved *logging;  /* plain sweep inside this loop: log what is overwritten */
+    rg_rid *life;         /* [f arrays] region of f that holds its alloc; the body for parameters */
+    rg_rid root;          /* region of f that the current forward sweep started at */
+    rg_rid frame;         /* region of g that holds what outlives an if */
+    uint32_t in_if;       /* ifs of g between frame and here */
+    rg_saved *logging;    /* plain sweep inside this loop: log what is overwritten */
     bool in_parallel;
     /* Counting sweeps over a parallel's body: what `red` becomes. */
     rg_red_mode red_mode;
-    rg_iid parallel;    /* of f, being swept backward or counted */
+    rg_iid parallel;                           /* of f, being swept backward or counted */
     rg_val *red_result, *red_ties, *red_zeros; /* [its reductions] */
     bool failed;
 } rg_adj;
@@ -87,6 +87,7 @@ void rg_adj_refuse(rg_adj *s, rg_loc loc, const char *hint, const char *fmt, ...
 /* forward.c: copies region r into the current region of g. augmented: loops in it save what their
  * backward sweep needs, stores keep what they overwrite. */
 void rg_adj_forward(rg_adj *s, rg_rid r, bool augmented);
+void rg_adj_forward_one(rg_adj *s, rg_iid i, bool augmented); /* one instruction */
 void rg_adj_indices(rg_adj *s, rg_iid access, rg_val *out);
 /* The reduction that a `red` belongs to: index among the parallel's reductions. */
 uint32_t rg_adj_red_index(const rg_fn *f, rg_iid red, rg_iid parallel);

@@ -7,7 +7,8 @@ typedef struct export {
     rg_fn *g;
     rg_val *lifted; /* [vals at start] the result that carries a value out of its branch */
     uint32_t n;
-} export;
+}
+export;
 
 static rg_val zero_before_yield(rg_fn *g, rg_rid r, rg_type t) {
     rg_iid i = rg_ins_new(g, RG_CONST, 0);

@@ -94,9 +94,10 @@ static void hoist_allocs(rg_adj *s, rg_rid r) {
                 if (rg_val_const_int(f, e, &c))
                     s->fwd[e] = rg_b_int(s->b, rg_type_of(f, e), c);
                 else if (rg_region_inside(f, rg_val_region(f, e), r)) {
-                    rg_adj_refuse(s, ins->loc, "declare the array before the `if`",
-                                  "the size of array '%s' is computed inside the `if` that it is declared in",
-                                  rg_array_at(f, ins->array)->name);
+                    rg_adj_refuse(
+                        s, ins->loc, "declare the array before the `if`",
+                        "the size of array '%s' is computed inside the `if` that it is declared in",
+                        rg_array_at(f, ins->array)->name);
                     return;
                 }
             }
@@ -203,7 +204,8 @@ static void loop(rg_adj *s, rg_iid i, bool augmented) {
     rg_val at = 0;
     if (augmented) {
         if (counted)
-            at = rg_b_op2(b, RG_SUB, rg_b_cast(b, RG_I64, rg_b_arg(b, 0)), rg_b_cast(b, RG_I64, lo));
+            at =
+                rg_b_op2(b, RG_SUB, rg_b_cast(b, RG_I64, rg_b_arg(b, 0)), rg_b_cast(b, RG_I64, lo));
         else
             at = rg_b_load(b, trip, 0, NULL, 0);
         for (uint32_t k = 0; k < n; k++)
@@ -304,7 +306,8 @@ static void red(rg_adj *s, rg_iid i) {
         } else {
             rg_val is_zero = rg_b_op2(b, RG_EQ, e, zero);
             if (s->red_mode == RG_RED_ZEROS)
-                s->fwd[r] = rg_b_red(b, RG_RED_ADD, acc, rg_b_op3(b, RG_SELECT, is_zero, one, zero));
+                s->fwd[r] =
+                    rg_b_red(b, RG_RED_ADD, acc, rg_b_op3(b, RG_SELECT, is_zero, one, zero));
             else
                 s->fwd[r] = rg_b_red(b, RG_RED_MUL, acc, rg_b_op3(b, RG_SELECT, is_zero, one, e));
         }
@@ -322,7 +325,8 @@ static void instruction(rg_adj *s, rg_iid i, bool augmented) {
         break;
     case RG_RMW:
         if (ins->nres)
-            rg_adj_refuse(s, ins->loc, "write the captured value to an array of its own in a separate kernel",
+            rg_adj_refuse(s, ins->loc,
+                          "write the captured value to an array of its own in a separate kernel",
                           "the result of an atomic capture on '%s' may differ when it is run again",
                           rg_array_at(f, ins->array)->name);
         /* fall through */
@@ -356,7 +360,8 @@ static void instruction(rg_adj *s, rg_iid i, bool augmented) {
         break;
     case RG_EXTENT: {
         /* A workspace has its parameter's extents. */
-        rg_aid a = rg_array_at(f, ins->array)->kind == RG_ARR_PARAM ? ins->array : s->data[ins->array];
+        rg_aid a =
+            rg_array_at(f, ins->array)->kind == RG_ARR_PARAM ? ins->array : s->data[ins->array];
         s->fwd[rg_result(f, i, 0)] = rg_b_extent(s->b, a, (uint32_t)ins->imm.i);
         break;
     }
@@ -377,4 +382,8 @@ static void region(rg_adj *s, rg_rid r, bool augmented) {
 
 void rg_adj_forward(rg_adj *s, rg_rid r, bool augmented) {
     region(s, r, augmented);
+}
+
+void rg_adj_forward_one(rg_adj *s, rg_iid i, bool augmented) {
+    instruction(s, i, augmented);
 }

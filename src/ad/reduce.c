@@ -11,7 +11,8 @@ static rg_val is_zero(rg_adj *s, rg_val v) {
 }
 
 /* Sweeps the body of the parallel with `red` doing what mode says; returns the results. */
-static void count(rg_adj *s, rg_iid p, rg_red_mode mode, const rg_val *init, rg_red kind, rg_val *out) {
+static void count(rg_adj *s, rg_iid p, rg_red_mode mode, const rg_val *init, rg_red kind,
+                  rg_val *out) {
     const rg_fn *f = s->f;
     rg_build *b = s->b;
     const rg_ins ins = *rg_ins_at(f, p);
@@ -78,20 +79,22 @@ void rg_adj_prepare_reductions(rg_adj *s, rg_iid p) {
         product |= kind == RG_RED_MUL;
     }
     if ((ties || product) && s->snapshots[p].n) {
-        rg_adj_refuse(s, ins.loc, "split it into one loop that updates the array and one that reduces",
-                      "a min, max or product reduction in a parallel loop that also updates an array "
-                      "in place is not supported");
+        rg_adj_refuse(
+            s, ins.loc, "split it into one loop that updates the array and one that reduces",
+            "a min, max or product reduction in a parallel loop that also updates an array "
+            "in place is not supported");
         return;
     }
     if (ties) {
         rg_val *start = RG_NEW_N(s->arena, rg_val, n + 1);
         for (uint32_t k = 0; k < n; k++)
-            start[k] = rg_b_op3(b, RG_SELECT, rg_b_op2(b, RG_EQ, init[k], s->red_result[k]), ones[k],
-                                zeros[k]);
+            start[k] = rg_b_op3(b, RG_SELECT, rg_b_op2(b, RG_EQ, init[k], s->red_result[k]),
+                                ones[k], zeros[k]);
         count(s, p, RG_RED_TIES, start, RG_RED_ADD, s->red_ties);
     }
     if (product) {
-        rg_val *start = RG_NEW_N(s->arena, rg_val, n + 1), *rest = RG_NEW_N(s->arena, rg_val, n + 1);
+        rg_val *start = RG_NEW_N(s->arena, rg_val, n + 1),
+               *rest = RG_NEW_N(s->arena, rg_val, n + 1);
         for (uint32_t k = 0; k < n; k++)
             start[k] = rg_b_op3(b, RG_SELECT, is_zero(s, init[k]), ones[k], zeros[k]);
         count(s, p, RG_RED_ZEROS, start, RG_RED_ADD, s->red_zeros);

@@ -15,7 +15,8 @@
 rg_aid rg_adj_frame_array(rg_adj *s, const char *name, const rg_elem *elem, uint32_t rank,
                           uint32_t flags) {
     rg_fn *g = s->g;
-    rg_ir_array r = {.name = name, .kind = RG_ARR_LOCAL, .flags = flags, .elem = elem, .rank = rank};
+    rg_ir_array r = {
+        .name = name, .kind = RG_ARR_LOCAL, .flags = flags, .elem = elem, .rank = rank};
     r.extents = RG_NEW_N(s->arena, rg_val, rank ? rank : 1);
     r.loc = s->b->loc;
     rg_aid a = rg_array_new(g, &r);
@@ -74,11 +75,13 @@ static void add_log(rg_adj *s, rg_iid i, bool in_parallel, void *user) {
             return;
     if (in_parallel) {
         if (!out->trips || s->in_if) {
-            rg_adj_refuse(s, ins->loc,
-                          "run the time loop for a number of steps known before it, outside of any `if`, "
-                          "or give the array a time axis",
-                          "array '%s' is overwritten by a parallel loop inside a serial loop of unknown length",
-                          r->name);
+            rg_adj_refuse(
+                s, ins->loc,
+                "run the time loop for a number of steps known before it, outside of any `if`, "
+                "or give the array a time axis",
+                "array '%s' is overwritten by a parallel loop inside a serial loop of unknown "
+                "length",
+                r->name);
             return;
         }
         const rg_ir_array *d = rg_array_at(s->g, s->data[ins->array]);

@@ -8,6 +8,7 @@
  * gradients then get tangents too, which is the Hessian-vector product. */
 #include "ad/active.h"
 #include "ad/ad.h"
+#include "ad/adjoint.h"
 #include "ad/rules.h"
 #include "ad/start.h"
 #include "ir/build.h"
@@ -19,10 +20,11 @@ typedef struct tangent {
     rg_arena *arena;
     rg_diags *diags;
     rg_varied *varied;
-    rg_val *map; /* [f vals] */
-    rg_val *dot; /* [f vals] 0: zero */
+    rg_val *map;           /* [f vals] */
+    rg_val *dot;           /* [f vals] 0: zero */
     rg_aid *data, *shadow; /* [f arrays] */
     rg_aid *scalar_shadow; /* [params] */
+    rg_adj *reductions; /* inside a parallel whose min, max or product reductions have tangents */
     bool failed;
 } tangent;
 
@@ -77,7 +79,8 @@ static void pure(tangent *t, rg_iid i) {
         break;
     default:
         if (rg_ops[ins.op].diff == RG_D_REFUSED) {
-            refuse(t, ins.loc, "use a function whose derivative is known, or stop the gradient with rg_stop()",
+            refuse(t, ins.loc,
+                   "use a function whose derivative is known, or stop the gradient with rg_stop()",
                    rg_format(t->arena, "'%s' has no derivative here", rg_ops[ins.op].text));
             return;
         }
@@ -129,8 +132,10 @@ static void memory(tangent *t, rg_iid i) {
             rg_b_addto(b, s, ins.leaf, idx, t->dot[v], ins.flags);
         break;
     case RG_RMW: {
-        if (flt && s && (t->dot[v] || ins.nres) ) {
-            refuse(t, ins.loc, "write it as a reduction of the parallel loop, or make it an atomic += without capture",
+        if (flt && s && (t->dot[v] || ins.nres)) {
+            refuse(t, ins.loc,
+                   "write it as a reduction of the parallel loop, or make it an atomic += without "
+                   "capture",
                    "this atomic operation on a value with a gradient is not supported");
             return;
         }
@@ -166,7 +171,8 @@ static void copy(tangent *t, rg_iid i) {
     if (d && s)
         rg_b_copy(t->b, d, s, lead, ins->nopnd);
     else if (d)
-        refuse(t, ins->loc, NULL, "an array with a tangent is overwritten by a copy of one without");
+        refuse(t, ins->loc, NULL,
+               "an array with a tangent is overwritten by a copy of one without");
 }
 
 /* Yields of region r: the values and then the tangents of those slots that have one. */
@@ -180,6 +186,70 @@ static void yield(tangent *t, rg_iid y, const bool *with, uint32_t skip) {
         if (with[k - skip])
             v[m++] = dot_or_zero(t, rg_operand(f, y, k));
     rg_b_yield(t->b, v, m);
+}
+
+/* Arrays that a parallel both reads and writes: its body cannot be run ahead without the writes. */
+static bool reads_what_it_writes(const rg_fn *f, rg_rid r, uint8_t *seen) {
+    const rg_region *g = rg_region_at(f, r);
+    bool both = false;
+    for (uint32_t k = 0; k < g->ins.n; k++) {
+        const rg_ins *ins = rg_ins_at(f, g->ins.at[k]);
+        if (ins->op == RG_LOAD)
+            seen[ins->array] |= 1;
+        if (ins->op == RG_STORE || ins->op == RG_ADDTO || ins->op == RG_RMW)
+            seen[ins->array] |= 2;
+        both |= ins->array && seen[ins->array] == 3;
+        for (int n = 0; n < 2; n++)
+            if (ins->region[n])
+                both |= reads_what_it_writes(f, ins->region[n], seen);
+    }
+    return both;
+}
+
+/* Reductions by min, max or product: the primal's results come first, then counts of ties or zeros
+ * (reduce.c), from copies of the parallel without its writes; with them the tangent is a sum. */
+static void other_reductions(tangent *t, rg_iid i, const bool *with) {
+    const rg_fn *f = t->f;
+    const rg_ins ins = *rg_ins_at(f, i);
+    bool any = false;
+    for (uint32_t k = 0; k < ins.nres; k++)
+        any |= with[k] && f->pool.at[ins.aux + k] != RG_RED_ADD;
+    t->reductions = NULL;
+    if (!any)
+        return;
+    rg_adj *s = RG_NEW(t->arena, rg_adj);
+    s->f = f;
+    s->g = t->g;
+    s->b = t->b;
+    s->arena = t->arena;
+    s->diags = t->diags;
+    s->varied = t->varied;
+    rg_adj_classify(s);
+    /* Only what lives in the body is written when it is run ahead. */
+    uint8_t *seen = RG_NEW_N(t->arena, uint8_t, f->arrays.n);
+    for (uint32_t a = 1; a < f->arrays.n; a++) {
+        bool inside = rg_region_inside(f, s->life[a], ins.region[0]);
+        s->keep[a] = inside ? RG_KEEP_SETTLED : RG_KEEP_NONE;
+        seen[a] = inside ? 4 : 0;
+    }
+    s->root = ins.region[0];
+    if (reads_what_it_writes(f, ins.region[0], seen)) {
+        refuse(t, ins.loc, "split it into one loop that updates the array and one that reduces",
+               "a min, max or product reduction in a parallel loop that also updates an array");
+        return;
+    }
+    s->fwd = t->map;
+    s->bar = RG_NEW_N(t->arena, rg_val, f->vals.n);
+    s->data = t->data;
+    s->snapshots = RG_NEW_N(t->arena, rg_wholes, f->ins.n);
+    rg_adj_forward_one(s, i, false);
+    for (uint32_t k = 0; k < ins.nres; k++)
+        if (with[k])
+            s->bar[rg_result(f, i, k)] = s->fwd[rg_result(f, i, k)]; /* any value: it is wanted */
+    if (!s->failed)
+        rg_adj_prepare_reductions(s, i);
+    t->failed |= s->failed;
+    t->reductions = s;
 }
 
 static void structure(tangent *t, rg_iid i) {
@@ -209,15 +279,16 @@ static void structure(tangent *t, rg_iid i) {
             in[m] = t->map[rg_operand(f, i, first + k)];
             reds[m++] = ins.op == RG_PARALLEL ? (rg_red)f->pool.at[ins.aux + k] : RG_RED_ADD;
         }
+        if (ins.op == RG_PARALLEL)
+            other_reductions(t, i, with);
+        if (t->failed)
+            return;
         for (uint32_t k = 0; k < n; k++)
             if (with[k]) {
-                if (reds[k] != RG_RED_ADD) {
-                    refuse(t, ins.loc, "write the values to an array and combine them in a serial loop",
-                           rg_format(t->arena, "the tangent of a '%s' reduction is not supported",
-                                     rg_red_name(reds[k])));
-                    return;
-                }
-                in[m] = dot_or_zero(t, rg_operand(f, i, first + k));
+                rg_val init = rg_operand(f, i, first + k);
+                in[m] = dot_or_zero(t, init);
+                if (ins.op == RG_PARALLEL && reds[k] != RG_RED_ADD)
+                    in[m] = rg_adj_red_share(t->reductions, reds[k], k, t->map[init], in[m]);
                 reds[m++] = RG_RED_ADD;
             }
         if (ins.op == RG_FOR) {
@@ -311,8 +382,13 @@ static void region(tangent *t, rg_rid r) {
             rg_val acc = rg_operand(f, i, 0), x = rg_operand(f, i, 1), v = rg_result(f, i, 0);
             t->map[v] = rg_b_red(t->b, (rg_red)ins->imm.i, t->map[acc], t->map[x]);
             if (t->varied->val[v]) {
-                rg_val d = dot_or_zero(t, acc);
-                t->dot[v] = t->dot[x] ? rg_b_red(t->b, RG_RED_ADD, d, t->dot[x]) : d;
+                rg_val d = dot_or_zero(t, acc), e = t->dot[x];
+                rg_red kind = (rg_red)ins->imm.i;
+                if (e && kind != RG_RED_ADD)
+                    e = rg_adj_red_share(t->reductions, kind,
+                                         rg_adj_red_index(f, i, t->reductions->parallel), t->map[x],
+                                         e);
+                t->dot[v] = e ? rg_b_red(t->b, RG_RED_ADD, d, e) : d;
             }
             break;
         }
@@ -356,8 +432,8 @@ rg_fn *rg_ad_tangent(rg_arena *a, const rg_fn *f, const rg_activity *act, const 
             rg_val ext[RG_MAX_AXES];
             for (uint32_t q = 0; q < r->rank; q++)
                 ext[q] = rg_b_extent(t.b, k, q);
-            t.shadow[k] = rg_b_alloc(t.b, rg_format(a, "%s_d", r->name), r->elem, r->rank, ext,
-                                     RG_ARR_ZERO);
+            t.shadow[k] =
+                rg_b_alloc(t.b, rg_format(a, "%s_d", r->name), r->elem, r->rank, ext, RG_ARR_ZERO);
         }
     }
     region(&t, f->body);

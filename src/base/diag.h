@@ -17,7 +17,7 @@ typedef struct rg_source_file {
 } rg_source_file;
 
 typedef struct rg_place {
-    uint32_t file; /* index into files */
+    uint32_t file;      /* index into files */
     uint32_t line, col; /* from 1; col counts bytes */
 } rg_place;
 

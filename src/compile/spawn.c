@@ -53,8 +53,7 @@ const char *rg_temp_folder(rg_arena *a, const char *dir) {
 }
 
 /* Open, nameless, closed on exec; -1: errno. */
-static int temp_file(rg_arena *a) {
-    char *path = rg_format(a, "%s/retrograd-XXXXXX", temp_dir());
+static int temp_file(char *path) {
     int fd = mkstemp(path);
     if (fd < 0)
         return -1;
@@ -108,9 +107,12 @@ void rg_spawn(rg_arena *a, rg_words *words, const char *in, size_t in_size, rg_s
         result->error = ENOENT;
         return;
     }
+    char *path[3]; /* made first: an allocation may throw */
+    for (int i = 0; i < 3; i++)
+        path[i] = rg_format(a, "%s/retrograd-XXXXXX", temp_dir());
     int fd[3];
     for (int i = 0; i < 3; i++)
-        fd[i] = temp_file(a);
+        fd[i] = temp_file(path[i]);
     if (fd[0] < 0 || fd[1] < 0 || fd[2] < 0 || !write_all(fd[0], in, in_size)) {
         result->error = errno ? errno : EIO;
         close_all(fd);

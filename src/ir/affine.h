@@ -34,8 +34,9 @@ bool rg_access_uniform(const rg_fn *f, rg_iid access, rg_iid p);
 /* Is each element of array a stored at most once in the whole function (or, for a local, in the
  * life of one alloc), and always before any load of it? Then it can be read again as f left it.
  * On false, conflict[0] and conflict[1] are the two accesses (a load and a later store that may
- * overwrite what it read, or two stores). addto and rmw count as store and load, except that
- * addto's alone, with no load or store that may touch the same element, are fine. */
+ * overwrite what it read, or two stores). rmw counts as store and load. addto's (and rmw's whose
+ * result is unused) to one element count as one store, done with the last of them: loads must come
+ * after all of them, and no store may touch that element. */
 bool rg_array_once(const rg_fn *f, rg_aid a, rg_iid conflict[2]);
 
 #endif

@@ -120,8 +120,8 @@ static bool run_for(interp *in, rg_iid id) {
     uint32_t n;
     const uint32_t *args = init_carried(in, id, &n);
     for (uint64_t k = 0; k < trips; k++) {
-        in->m.vals[iv].i = (int64_t)(i->flags & RG_INS_REVERSE ? (uint64_t)hi - 1 - k
-                                                               : (uint64_t)lo + k);
+        in->m.vals[iv].i =
+            (int64_t)(i->flags & RG_INS_REVERSE ? (uint64_t)hi - 1 - k : (uint64_t)lo + k);
         if (!run_region(in, r))
             return false;
         if (n) {
@@ -162,7 +162,8 @@ static bool run_parallel(interp *in, rg_iid id) {
     m->range_type = in->f->vals.at[ivs[0]].type;
     for (uint32_t k = 0; k < m->ranges; k++) {
         m->lo[k] = m->vals[rg_operand(in->f, id, 2 * k)].i;
-        m->count[k] = trip_count(m->range_type, m->lo[k], m->vals[rg_operand(in->f, id, 2 * k + 1)].i);
+        m->count[k] =
+            trip_count(m->range_type, m->lo[k], m->vals[rg_operand(in->f, id, 2 * k + 1)].i);
         empty |= m->count[k] == 0;
     }
     m->parallel = ++m->parallels;

@@ -25,8 +25,8 @@ typedef enum touch_kind { PLAIN_WRITE, ATOMIC_WRITE, PLAIN_READ, ATOMIC_READ, N_
 
 typedef struct rg_imem_touch {
     uint64_t key;
-    uint64_t parallel;           /* entry belongs to this one */
-    uint64_t by[N_TOUCH][2];     /* 1 + iteration; 0: none */
+    uint64_t parallel;       /* entry belongs to this one */
+    uint64_t by[N_TOUCH][2]; /* 1 + iteration; 0: none */
 } touch;
 
 /* ---- faults ---- */
@@ -186,8 +186,9 @@ static bool grow(rg_imem *m, rg_aid id, int64_t n, rg_loc loc) {
     if (n <= s->extents[0])
         return true;
     if (!bytes_of(e, &n, 1, &bytes))
-        return rg_imem_fault(m, loc, "out of memory: local array %.80s grows to %" PRId64
-                             " elements", array_name(m, id), n);
+        return rg_imem_fault(m, loc,
+                             "out of memory: local array %.80s grows to %" PRId64 " elements",
+                             array_name(m, id), n);
     if (!reserve(m, id, bytes, true, loc))
         return false;
     fill(m, id, (size_t)s->extents[0] * e->size, bytes);
@@ -570,8 +571,7 @@ bool rg_imem_alloc(rg_imem *m, const rg_ins *i) {
     }
     size_t bytes;
     if (!bytes_of(a->elem, s->extents, a->rank, &bytes))
-        return rg_imem_fault(m, i->loc, "local array %.80s is too large",
-                             array_name(m, i->array));
+        return rg_imem_fault(m, i->loc, "local array %.80s is too large", array_name(m, i->array));
     if (!reserve(m, i->array, bytes, false, i->loc))
         return false;
     fill(m, i->array, 0, bytes);
@@ -626,8 +626,7 @@ bool rg_imem_copy(rg_imem *m, const rg_ins *i) {
                                  "copy of %.80s into %.80s: extents %" PRId64 " and %" PRId64
                                  " differ (axis %u)",
                                  array_name(m, i->array2), array_name(m, i->array),
-                                 s->extents[lead_from + k], t->extents[lead_to + k],
-                                 lead_to + k);
+                                 s->extents[lead_from + k], t->extents[lead_to + k], lead_to + k);
         n *= (size_t)t->extents[lead_to + k];
     }
     if (n == 0 || to->elem->size == 0)

@@ -16,17 +16,16 @@ typedef struct printer {
 } printer;
 
 const char *rg_ir_ins_word(uint32_t bit) {
-    static const char *const word[16] = {"atomic", "reverse", "new",        "private",
-                                         "accum",  "save",    "scalarized", "flag7",
-                                         "flag8",  "flag9",   "flag10",     "flag11",
-                                         "flag12", "flag13",  "flag14",     "flag15"};
+    static const char *const word[16] = {
+        "atomic", "reverse", "new",    "private", "accum",  "save",   "scalarized", "flag7",
+        "flag8",  "flag9",   "flag10", "flag11",  "flag12", "flag13", "flag14",     "flag15"};
     return bit < 16 ? word[bit] : NULL;
 }
 
 const char *rg_ir_array_word(uint32_t bit) {
-    static const char *const word[16] = {"const",   "zero",   "grow",  "save",   "written", "before",
-                                         "after",   "flag7",  "flag8", "flag9",  "flag10",  "flag11",
-                                         "flag12",  "flag13", "flag14", "flag15"};
+    static const char *const word[16] = {"const",  "zero",   "grow",   "save",  "written", "before",
+                                         "after",  "flag7",  "flag8",  "flag9", "flag10",  "flag11",
+                                         "flag12", "flag13", "flag14", "flag15"};
     return bit < 16 ? word[bit] : NULL;
 }
 

@@ -2,9 +2,9 @@
  *
  * A recursive descent over characters, one function for each rule of the grammar, its rule above
  * it. The first error ends the reading: it is recorded with its place and jumps back to rg_ir_read;
- * everything built so far stays in the arena. What comes out has only valid indices (values, arrays,
- * leaves, struct types, parameters) and operand counts that fit their ops, so that any code that
- * walks it is safe; whether types and scopes fit is for rg_ir_verify to say.
+ * everything built so far stays in the arena. What comes out has only valid indices (values,
+ * arrays, leaves, struct types, parameters) and operand counts that fit their ops, so that any code
+ * that walks it is safe; whether types and scopes fit is for rg_ir_verify to say.
  *
  * The text may be hostile: numbers of values, which size a table, nesting, which recurses, and what
  * structs multiply out to are bounded here. */
@@ -18,11 +18,11 @@
 #include "ir/build.h"
 
 enum {
-    MAX_DEPTH = 200,        /* regions inside one another */
-    MAX_VALUES = 1 << 20,   /* highest number of a value, unless the text is longer than this */
-    MAX_LEAVES = 1 << 16,   /* scalars of one struct type */
-    MAX_LEAF_AXES = 32,     /* axes inside an element */
-    MAX_RANK = 32           /* axes of an array */
+    MAX_DEPTH = 200,      /* regions inside one another */
+    MAX_VALUES = 1 << 20, /* highest number of a value, unless the text is longer than this */
+    MAX_LEAVES = 1 << 16, /* scalars of one struct type */
+    MAX_LEAF_AXES = 32,   /* axes inside an element */
+    MAX_RANK = 32         /* axes of an array */
 };
 
 typedef RG_VEC(uint32_t) ids;
@@ -298,7 +298,7 @@ static void struct_type(reader *r) {
             rg_elem *out;
         } type = {elem(r)}; /* fields may not change their type, whatever the pointer says */
         f.type = type.out;
-            at = here(r);
+        at = here(r);
         f.name = name(r, "the name of a field");
         for (const char *s = f.name; *s; s++)
             if (!is_word_char(*s))
@@ -469,9 +469,9 @@ static void access(reader *r, rg_ins *i, ids *out) {
             i->leaf = k;
             return;
         }
-    fail_at(r, at,
-            rg_format(r->a, "an element of @%u has no scalar '%.200s'", i->array,
-                      rg_text_str(&path)));
+    fail_at(
+        r, at,
+        rg_format(r->a, "an element of @%u has no scalar '%.200s'", i->array, rg_text_str(&path)));
 }
 
 /* constant: 'true' | 'false' | integer | real | 'inf' | '-inf' | 'nan' */
@@ -864,7 +864,7 @@ static void array_line(reader *r) {
         do {
             const char *label;
             rg_val v = 0;
-                    at = here(r);
+            at = here(r);
             if (extents.n == MAX_RANK)
                 fail(r, "too many axes");
             if (peek(r) == '%' && a.kind != RG_ARR_LOCAL) {

@@ -43,7 +43,8 @@ typedef enum rg_node_kind {
     RG_N_PTRADD,   /* pointer a + integer b; post: minus */
     RG_N_PTRDIFF,  /* a - b */
     RG_N_PTRCMP,   /* a op b on pointers */
-    RG_N_LITERAL   /* compound literal: var with its initialiser */
+    RG_N_LITERAL,  /* compound literal: var with its initialiser */
+    RG_N_REDUCE    /* update of the reduction variable a by args in turn; op: rg_red */
 } rg_node_kind;
 
 struct rg_math; /* builtin.h */
@@ -94,7 +95,7 @@ struct rg_var {
     RG_VEC(uint32_t) writes; /* marks of the writes other than the initialiser, ascending */
     rg_loc last_write;
     struct rg_binding *bind;
-    uint32_t bound_in; /* lowering: number of the inlined call that it belongs to */
+    uint32_t seen; /* number of the parallel loop that last counted it */
 };
 
 /* A place in the order of the text. */
@@ -105,6 +106,7 @@ typedef struct rg_mark {
 typedef struct rg_use {
     rg_var *var;
     rg_loc loc;
+    bool atomic; /* in the statement of an atomic construct */
 } rg_use;
 
 typedef struct rg_write {

@@ -127,7 +127,7 @@ static void note_escape(rg_parser *p, rg_node *n, rg_loc loc) {
 rg_node *rg_check_var(rg_parser *p, rg_loc loc, rg_var *v) {
     rg_node *n = rg_node_new(p, RG_N_VAR, loc, v->type);
     n->var = v;
-    RG_PUSH(p->arena, &p->unit->refs, (rg_use){v, loc});
+    RG_PUSH(p->arena, &p->unit->refs, (rg_use){v, loc, p->in_atomic > 0});
     if (v->is_static && p->func) {
         rg_func *f = p->func;
         bool listed = false;
@@ -611,7 +611,7 @@ void rg_node_walk(rg_node *n, void (*visit)(void *user, rg_node *n), void *user)
     rg_node_walk(n->a, visit, user);
     rg_node_walk(n->b, visit, user);
     rg_node_walk(n->c, visit, user);
-    if (n->kind == RG_N_CALL || n->kind == RG_N_MATH)
+    if (n->kind == RG_N_CALL || n->kind == RG_N_MATH || n->kind == RG_N_REDUCE)
         for (uint32_t i = 0; i < n->nargs; i++)
             rg_node_walk(n->args[i], visit, user);
 }

@@ -58,10 +58,10 @@ typedef struct rg_parser {
     uint32_t vars; /* number of variables declared so far */
     uint32_t breakable, loops; /* statements around that break, continue may leave */
     rg_stmt *cases;            /* innermost switch */
-    uint32_t in_parallel, in_atomic;
-    uint32_t parallel_loops; /* loops around when the parallel loop began: breaks may not pass it */
-    uint32_t parallel_breakable;
+    uint32_t in_parallel, in_atomic, parallels;
+    uint32_t parallel_breakable; /* a break with no more than this many around would leave it */
     jmp_buf *recover;
+    bool tgmath;        /* <tgmath.h> was included: sin(x) goes by its argument */
     int64_t checkpoint; /* pragma waiting for its loop */
     rg_loc checkpoint_loc;
 } rg_parser;
@@ -148,7 +148,11 @@ rg_stmt *rg_parse_pragma(rg_parser *p);
 void rg_parse_file_pragma(rg_parser *p);
 
 /* parse_parallel.c */
+/* At what follows the pragma. */
 rg_stmt *rg_parse_parallel(rg_parser *p, rg_parallel *par);
+/* reduce.c: turns the updates of the parallel loop's reduction variables into REDUCE nodes, and
+ * reports every other use. */
+void rg_find_reductions(rg_parser *p, rg_stmt *par);
 /* parse_atomic.c; compare: `atomic compare` */
 rg_stmt *rg_parse_atomic(rg_parser *p, rg_loc loc, rg_atomic_kind kind, bool compare);
 

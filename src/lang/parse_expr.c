@@ -296,6 +296,12 @@ static rg_node *parse_call(rg_parser *p, const rg_token *name) {
     if (s && s->kind == RG_SYM_FUNC && (s->func->is_static || s->func->body || s->func->is_kernel))
         return rg_check_call(p, loc, s->func, args, n);
     const rg_math *m = rg_math_find(p->arena, name->text);
+    if (m && p->tgmath && m->form == RG_FORM_DOUBLE) {
+        rg_math *generic = RG_NEW(p->arena, rg_math);
+        *generic = *m;
+        generic->form = RG_FORM_GENERIC;
+        m = generic;
+    }
     if (m)
         return rg_check_math(p, loc, m, args, n);
     const char *what, *hint = rg_library_refusal(name->text, &what);

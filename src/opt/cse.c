@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/table.h"
-#include "opt/rewrite.h"
+#include "opt/effects.h"
 
 typedef struct entry {
     uint64_t hash;
@@ -24,68 +24,20 @@ typedef struct merger {
     uint32_t *bucket;
     uint32_t mask;
     RG_VEC(entry) entries;
-    uint32_t *key_base; /* by array (of its alias class): its first memory key */
+    rg_effects e;
     uint32_t *version;  /* by key */
-    uint32_t last_version, keys;
-    rg_ids *written;    /* by instruction with regions: keys that they write */
+    uint32_t last_version;
 } merger;
 
 static uint32_t key_of(const merger *m, rg_aid a, uint32_t leaf) {
-    return m->key_base[a] + leaf;
+    return m->e.key_base[a] + leaf;
 }
 
-/* --- which memory each structured instruction writes ------------------------------------------ */
-
-typedef struct key_set {
-    RG_VEC(uint32_t) keys;
-} key_set;
-
-static void add_key(merger *m, key_set *s, uint32_t *stamp, uint32_t mark, uint32_t key) {
-    if (stamp[key] == mark)
-        return;
-    stamp[key] = mark;
-    RG_PUSH(m->rw->scratch, &s->keys, key);
-}
-
-static void collect(merger *m, rg_rid r, uint32_t *stamp, uint32_t *mark, key_set *out) {
-    const rg_fn *f = m->f;
-    const rg_region *g = rg_region_at(f, r);
-    RG_VEC(rg_iid) owners = {0};
-    for (uint32_t k = 0; k < g->ins.n; k++) {
-        rg_iid i = g->ins.at[k];
-        const rg_ins *ins = rg_ins_at(f, i);
-        if (!ins->region[0])
-            continue;
-        key_set s = {{0}};
-        for (int side = 0; side < 2; side++)
-            if (ins->region[side])
-                collect(m, ins->region[side], stamp, mark, &s);
-        m->written[i].at = s.keys.at;
-        m->written[i].n = s.keys.n;
-        RG_PUSH(m->rw->scratch, &owners, i);
-    }
-    uint32_t now = ++*mark;
-    for (uint32_t k = 0; k < out->keys.n; k++) /* the other branch's */
-        stamp[out->keys.at[k]] = now;
-    for (uint32_t k = 0; k < g->ins.n; k++) {
-        const rg_ins *ins = rg_ins_at(f, g->ins.at[k]);
-        if (!(rg_ops[ins->op].flags & RG_F_WRITE))
-            continue;
-        if (ins->op == RG_ALLOC || ins->op == RG_COPY) {
-            for (uint32_t l = 0; l < rg_array_at(f, ins->array)->elem->nleaves; l++)
-                add_key(m, out, stamp, now, key_of(m, ins->array, l));
-        } else {
-            add_key(m, out, stamp, now, key_of(m, ins->array, ins->leaf));
-        }
-    }
-    for (uint32_t k = 0; k < owners.n; k++)
-        for (uint32_t j = 0; j < m->written[owners.at[k]].n; j++)
-            add_key(m, out, stamp, now, m->written[owners.at[k]].at[j]);
-}
-
-static void bump(merger *m, const rg_ids *keys) {
-    for (uint32_t k = 0; k < keys->n; k++)
-        m->version[keys->at[k]] = ++m->last_version;
+/* New versions for all that a structured instruction writes. */
+static void bump(merger *m, const rg_ids *touched) {
+    for (uint32_t k = 0; k < touched->n; k++)
+        if (touched->at[k] & 1)
+            m->version[touched->at[k] / 2] = ++m->last_version;
 }
 
 /* --- the table ---------------------------------------------------------------------------------- */
@@ -226,26 +178,26 @@ static void walk_region(merger *m, rg_rid r) {
         rg_rw_operands(rw, i);
         const rg_ins *ins = rg_ins_at(f, i);
         rg_op op = (rg_op)ins->op;
-        if (rg_op_is_pure(op)) {
+        if (rg_opt_movable(f, i)) {
             sort_operands(f, i);
             same = find_or_add(m, i, 0);
         } else if (op == RG_LOAD && !(ins->flags & RG_INS_ATOMIC)) {
             same = find_or_add(m, i, m->version[key_of(m, ins->array, ins->leaf)]);
         } else if (ins->region[0]) {
-            const rg_ids *w = &m->written[i];
+            const rg_ids *w = &m->e.touched[i];
             if (op == RG_IF) {
                 uint32_t *before = RG_NEW_N(rw->scratch, uint32_t, w->n);
                 for (uint32_t j = 0; j < w->n; j++)
-                    before[j] = m->version[w->at[j]];
+                    before[j] = m->version[w->at[j] / 2];
                 walk_region(m, ins->region[0]);
                 for (uint32_t j = 0; j < w->n; j++)
-                    m->version[w->at[j]] = before[j];
+                    m->version[w->at[j] / 2] = before[j];
                 walk_region(m, rg_ins_at(f, i)->region[1]);
                 merge_slots(m, i);
             } else {
                 bump(m, w);
                 /* A load is not worth a value passed from the host's side to each iteration. */
-                for (uint32_t j = 0; op == RG_PARALLEL && j < m->keys; j++)
+                for (uint32_t j = 0; op == RG_PARALLEL && j < m->e.keys; j++)
                     m->version[j] = ++m->last_version;
                 /* The operands of the body's yield are still the old ones: those that are arguments
                  * or come from outside can be compared, the rest in the next round. */
@@ -277,20 +229,8 @@ static bool cse(rg_fn *f, rg_arena *scratch) {
         cap *= 2;
     m->bucket = RG_NEW_N(scratch, uint32_t, cap);
     m->mask = cap - 1;
-    m->key_base = RG_NEW_N(scratch, uint32_t, f->arrays.n);
-    uint32_t keys = 0;
-    for (rg_aid a = 1; a < f->arrays.n; a++) {
-        rg_aid c = rg_opt_alias_class(f, a);
-        m->key_base[a] = c == a ? keys : m->key_base[c];
-        if (c == a)
-            keys += rg_array_at(f, a)->elem->nleaves;
-    }
-    m->keys = keys;
-    m->version = RG_NEW_N(scratch, uint32_t, keys + 1);
-    m->written = RG_NEW_N(scratch, rg_ids, f->ins.n);
-    uint32_t *stamp = RG_NEW_N(scratch, uint32_t, keys + 1), mark = 0;
-    key_set all = {{0}};
-    collect(m, f->body, stamp, &mark, &all);
+    m->e = rg_opt_effects(f, scratch);
+    m->version = RG_NEW_N(scratch, uint32_t, m->e.keys + 1);
     walk_region(m, f->body);
     rg_rw_finish(m->rw);
     return m->rw->changed;

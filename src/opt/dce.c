@@ -76,9 +76,8 @@ static void visit_ins(marker *m, rg_iid i) {
     case RG_LOOP:
         mark_val(m, rg_operand(f, rg_yield_of(f, ins->region[0]), 0));
         break;
+    case RG_EXTENT:
     case RG_LOAD:
-        mark_array(m, ins->array);
-        break;
     case RG_ADDTO:
     case RG_RMW:
     case RG_STORE:

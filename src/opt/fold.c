@@ -51,6 +51,12 @@ static void fold_pure(folder *d, rg_iid i) {
     rg_fn *f = d->f;
     const rg_ins *ins = rg_ins_at(f, i);
     rg_val x[3] = {0}, r = rg_result(f, i, 0);
+    const rg_array *array = rg_array_at(f, ins->array);
+    if (ins->op == RG_EXTENT && array->kind == RG_ARR_LOCAL && !(array->flags & RG_ARR_GROW)) {
+        rg_rw_set(d->rw, r, array->extents[ins->imm.i]);
+        d->rw->changed = true;
+        return;
+    }
     if (ins->nopnd == 0 || ins->nopnd > 3) {
         rg_rw_keep(d->rw, i);
         return;

@@ -7,6 +7,7 @@
  *   3. top down: the outermost candidate wins, and its accesses are its variable's
  *   4. bottom up: which variables each loop and if stores to
  */
+#include "opt/effects.h"
 #include "opt/promote.h"
 
 #include <string.h>
@@ -51,8 +52,7 @@ typedef struct finder {
     rg_iid *alloc;       /* by array: its alloc */
     uint32_t *allocs;    /* how many */
     uint32_t **element;  /* by local array: [nleaves] first variable of the leaf, 0: not promoted */
-    uint32_t *key_base;  /* by array */
-    uint32_t keys;
+    rg_effects e;        /* keys only */
     uint32_t *slot_of, *slot_mark; /* by key: place in the summaries being built */
     uint32_t mark;
     RG_VEC(candidate) candidates; /* [0] unused */
@@ -267,7 +267,7 @@ static uint32_t what_it_does(const rg_ins *ins) {
 
 static void add_whole(finder *d, summaries *list, uint32_t mark, rg_aid a, rg_iid i) {
     for (uint32_t l = 0; l < rg_array_at(d->f, a)->elem->nleaves; l++) {
-        summary *s = summary_of(d, list, mark, d->key_base[a] + l);
+        summary *s = summary_of(d, list, mark, d->e.key_base[a] + l);
         s->like = i;
         s->mixed = true;
     }
@@ -394,7 +394,7 @@ static void summarise(finder *d, rg_rid r, summaries *out) {
             add_whole(d, out, mark, ins->array2, i);
             continue;
         }
-        summary *s = summary_of(d, out, mark, d->key_base[ins->array] + ins->leaf);
+        summary *s = summary_of(d, out, mark, rg_effects_key(&d->e, ins));
         uint32_t does = what_it_does(ins);
         merge_access(d, s, i, does == DOES_OTHER);
         s->does |= does;
@@ -441,7 +441,7 @@ static void assign(finder *d, rg_rid r) {
                 d->active[here.at[c]] = 0;
         } else if ((rg_ops[ins->op].flags & (RG_F_READ | RG_F_WRITE)) && !vars->of_ins[i] &&
                    ins->op != RG_ALLOC && ins->op != RG_COPY) {
-            vars->of_ins[i] = d->active[d->key_base[ins->array] + ins->leaf];
+            vars->of_ins[i] = d->active[rg_effects_key(&d->e, ins)];
         }
     }
 }
@@ -519,21 +519,15 @@ rg_variables *rg_promote_find(rg_fn *f, rg_arena *scratch, bool all) {
     d->alloc = RG_NEW_N(scratch, rg_iid, f->arrays.n);
     d->allocs = RG_NEW_N(scratch, uint32_t, f->arrays.n);
     d->element = RG_NEW_N(scratch, uint32_t *, f->arrays.n);
-    d->key_base = RG_NEW_N(scratch, uint32_t, f->arrays.n);
-    for (rg_aid a = 1; a < f->arrays.n; a++) {
-        rg_aid c = rg_opt_alias_class(f, a);
-        d->key_base[a] = c == a ? d->keys : d->key_base[c];
-        if (c == a)
-            d->keys += rg_array_at(f, a)->elem->nleaves;
-    }
+    d->e = rg_opt_keys(f, scratch);
     find_allocs(d, f->body);
     find_locals(d, all);
     if (vars->list.n > 1)
         assign_locals(d, f->body);
     if (all) {
-        d->slot_of = RG_NEW_N(scratch, uint32_t, d->keys + 1);
-        d->slot_mark = RG_NEW_N(scratch, uint32_t, d->keys + 1);
-        d->active = RG_NEW_N(scratch, uint32_t, d->keys + 1);
+        d->slot_of = RG_NEW_N(scratch, uint32_t, d->e.keys + 1);
+        d->slot_mark = RG_NEW_N(scratch, uint32_t, d->e.keys + 1);
+        d->active = RG_NEW_N(scratch, uint32_t, d->e.keys + 1);
         d->of_owner = RG_NEW_N(scratch, uint32_t, f->ins.n);
         RG_PUSH(scratch, &d->candidates, (candidate){0});
         summaries whole = {0};

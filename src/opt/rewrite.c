@@ -182,7 +182,7 @@ void rg_opt_keep_slots(rg_fn *f, rg_iid i, const bool *keep) {
 }
 
 bool rg_opt_same_value(const rg_fn *f, rg_val a, rg_val b) {
-    int64_t x, y;
+    int64_t x = 0, y = 0;
     return a == b || (rg_type_of(f, a) == rg_type_of(f, b) && rg_val_const_int(f, a, &x) &&
                       rg_val_const_int(f, b, &y) && x == y);
 }
@@ -254,6 +254,12 @@ bool rg_opt_surely_runs(const rg_fn *f, rg_iid i) {
 
 bool rg_opt_never_runs(const rg_fn *f, rg_iid i) {
     return rg_ins_at(f, i)->op == RG_FOR && constant_trip(f, i) == 0;
+}
+
+bool rg_opt_movable(const rg_fn *f, rg_iid i) {
+    const rg_ins *ins = rg_ins_at(f, i);
+    return rg_op_is_pure((rg_op)ins->op) &&
+           !(ins->op == RG_EXTENT && rg_array_at(f, ins->array)->kind == RG_ARR_LOCAL);
 }
 
 /* May the parameter be bound to the same memory as another one? */

@@ -356,7 +356,7 @@ static void test_verify_rejects(void **state) {
     s = build_sample(), f = s.b->fn;
     g = rg_region_at(f, f->body);
     rg_region_insert(f, f->body, g->ins.n - 1, g->ins.at[0]);
-    assert_broken(f, "defined twice");
+    assert_broken(f, "listed twice");
 
     s = build_sample(), f = s.b->fn;
     rg_region_at(f, f->body)->ins.n--;

@@ -167,8 +167,9 @@ static void test_built(void **state) {
     uint32_t file = rg_sources_add(m->sources, "x y.c", "a\nb\n", 4);
     rg_fn *f = rg_fn_new(arena, m, "k");
     RG_PUSH(arena, &m->kernels, f);
-    RG_PUSH(arena, &f->params, (rg_param){.name = "x", .is_array = true, .array = 1,
-                                          .elem = rg_elem_scalar(RG_M_F16)});
+    RG_PUSH(
+        arena, &f->params,
+        (rg_param){.name = "x", .is_array = true, .array = 1, .elem = rg_elem_scalar(RG_M_F16)});
     rg_array x = {.name = "x", .elem = rg_elem_scalar(RG_M_F16), .rank = 1};
     x.extents = RG_NEW(arena, rg_val);
     rg_array_new(f, &x);
@@ -333,10 +334,10 @@ static void try_damaged(const char *text, size_t size, unsigned *accepted, unsig
  * be run. */
 static void test_damaged_text(void **state) {
     (void)state;
-    static const char *const tokens[] = {"%1",  "@6",   "@1.x", "[",     "]",    "{",     "}",
-                                         "yield", "0",  "-1",   ",",     "=",    "\n",    "if",
-                                         "for",  "loop", "grow", "struct", "999999", "%999999", "i64",
-                                         "f64",  "\"",   ";",    "local", "const", "param"};
+    static const char *const tokens[] = {
+        "%1",     "@6",      "@1.x", "[",   "]",  "{",   "}",     "yield", "0",
+        "-1",     ",",       "=",    "\n",  "if", "for", "loop",  "grow",  "struct",
+        "999999", "%999999", "i64",  "f64", "\"", ";",   "local", "const", "param"};
     size_t n = strlen(everything);
     uint64_t s = 0x2545f4914f6cdd1du;
     unsigned accepted = 0, verified = 0;
@@ -381,9 +382,8 @@ static void test_damaged_text(void **state) {
 
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_round_trip), TEST(test_built),
-        TEST(test_random_constants), TEST(test_errors),
-        TEST(test_malformed_is_printed), TEST(test_damaged_text)};
+    const struct CMUnitTest tests[] = {TEST(test_round_trip),           TEST(test_built),
+                                       TEST(test_random_constants),     TEST(test_errors),
+                                       TEST(test_malformed_is_printed), TEST(test_damaged_text)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,16 @@ typedef struct rg_cvar {
     rg_val first; /* the value at whose definition it is declared */
 } rg_cvar;
 
+/* A name, whether something in scope has it, and the next number to try behind it. */
+typedef struct rg_cname {
+    bool held;
+    uint32_t next;
+} rg_cname;
+typedef struct rg_cundo {
+    rg_cname *taken, *base;
+    uint32_t next;
+} rg_cundo;
+
 enum { /* shape of a `loop` */
     RG_SHAPE_PLAIN,
     RG_SHAPE_WHILE, /* loop { ..; r = if c { b } else { args }; yield c, r } */
@@ -35,6 +45,7 @@ typedef struct rg_cplan {
     bool *allocs;       /* [regions] some alloc inside (nested loops included) */
     uint8_t *shape;     /* [ins] RG_SHAPE_ */
     uint32_t *var;      /* [vals] index into vars; 0: none (an expression, or never used) */
+    rg_val *held;       /* [vals] what lived in its variable before, and may be read meanwhile */
     RG_VEC(rg_cvar) vars;
     const char **array_name; /* [arrays] */
     const char ***extent_name; /* [arrays][rank] variable that holds an extent */
@@ -42,7 +53,7 @@ typedef struct rg_cplan {
     const char **param_name; /* [params] */
     /* names in scope */
     rg_table names;
-    RG_VEC(struct rg_cname *) undo;
+    RG_VEC(rg_cundo) undo;
 } rg_cplan;
 
 typedef struct rg_cplan_options {

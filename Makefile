@@ -1,0 +1,50 @@
+# Retrograd: `make demo` and `make test` are all that a fresh machine needs.
+BUILD ?= build
+PYTHON ?= python3
+MESON_FLAGS ?=
+
+all: build
+
+# Installs what is missing (Debian, when root or with sudo), configures, compiles.
+build: $(BUILD)/build.ninja
+	@ninja -C $(BUILD)
+
+$(BUILD)/build.ninja:
+	@scripts/setup
+	@meson setup $(BUILD) $(MESON_FLAGS)
+
+demo: build
+	$(BUILD)/examples/cow/cow examples/cow/spot.obj examples/cow/cow.c cow.png
+
+test: build
+	@$(PYTHON) tests/run.py --build $(BUILD) $(TESTS)
+
+bench: build
+	@$(PYTHON) bench/run.py --build $(BUILD) $(BENCH)
+
+# All tests again under the address and undefined-behaviour sanitizers.
+sanitize:
+	@scripts/setup
+	@test -f $(BUILD)-sanitize/build.ninja || meson setup $(BUILD)-sanitize \
+	  -Db_sanitize=address,undefined -Dverify=true -Db_lundef=false
+	@ninja -C $(BUILD)-sanitize
+	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	  $(PYTHON) tests/run.py --build $(BUILD)-sanitize --sanitized $(TESTS)
+
+# N=20000 random kernels: minutes to hours.
+N ?= 20000
+SEED ?= 1
+fuzz: build
+	@$(PYTHON) tests/fuzz/fuzz.py --build $(BUILD) --count $(N) --seed $(SEED)
+
+format:
+	@find src include tests examples bench -name '*.[ch]' -not -path 'tests/errors/*' \
+	  -not -path 'tests/kernels/*' | xargs clang-format -i
+
+install: build
+	@ninja -C $(BUILD) install
+
+clean:
+	@rm -rf $(BUILD) $(BUILD)-sanitize
+
+.PHONY: all build demo test bench sanitize fuzz format install clean

@@ -1,0 +1,79 @@
+/* Everything is made before anything is written: a refused kernel leaves no half a file. */
+#include "text_out.h"
+
+#include "binding.h"
+#include "progress.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* --active x,k: which parameters of k carry gradients. NULL: all that can. */
+static const bool *activity(rg_kernel *k, rg_context *ctx, const char *names, bool only) {
+    rg_cli_binding b;
+    if (!names || !rg_cli_binding_new(k, ctx, &b))
+        return NULL;
+    bool *active = rg_cli_alloc(b.n, sizeof *active);
+    for (const char *s = names; *s;) {
+        size_t n = strcspn(s, ",");
+        const char *name = rg_cli_strndup(s, n);
+        rg_cli_param *p = rg_cli_binding_find(&b, name);
+        if (!p && only)
+            rg_cli_binding_unknown(&b, name);
+        else if (p && !p->info.has_float)
+            rg_cli_problem("--active: '%s' is %s, which carries no gradient", name,
+                           rg_cli_param_text(p));
+        else if (p)
+            active[p->index] = true;
+        s += n + (s[n] == ',');
+    }
+    rg_cli_binding_free(&b);
+    return active;
+}
+
+static bool write_all(const char *path, char *const *texts, size_t n) {
+    bool to_file = path && strcmp(path, "-") != 0;
+    FILE *f = to_file ? fopen(path, "w") : stdout;
+    bool ok = f != NULL;
+    for (size_t i = 0; ok && i < n; i++) {
+        size_t length = strlen(texts[i]);
+        ok = fwrite(texts[i], 1, length, f) == length;
+        if (ok && length && texts[i][length - 1] != '\n')
+            ok = fputc('\n', f) != EOF;
+        if (ok && i + 1 < n)
+            ok = fputc('\n', f) != EOF;
+    }
+    if (ok)
+        ok = fflush(f) == 0;
+    int why = errno;
+    if (f && to_file)
+        ok = fclose(f) == 0 && ok;
+    if (!ok)
+        rg_cli_problem("%s: %s", to_file ? path : "standard output", strerror(why));
+    return ok;
+}
+
+int rg_cli_text_out(const rg_cli_args *a, rg_target target, rg_kernel_mode mode) {
+    rg_cli_session s;
+    rg_kernel **kernels;
+    size_t n = 0, made = 0;
+    bool ok = rg_cli_session_open(a, NULL, RG_CLI_HOST_ONLY, &s) &&
+              rg_cli_session_kernels(&s, a->kernel, &kernels, &n);
+    char **texts = rg_cli_alloc(n, sizeof *texts);
+    for (size_t i = 0; ok && i < n; i++) {
+        rg_emit_options e = {.size = sizeof e, .mode = mode, .target = target};
+        e.active = activity(kernels[i], s.ctx, a->active, n == 1);
+        rg_cli_progress("compiling %s", rg_kernel_name(kernels[i]));
+        rg_status st =
+            rg_cli_problem_count() ? RG_ERROR_ARGUMENT : rg_kernel_emit(kernels[i], &e, &texts[made]);
+        rg_cli_progress(NULL);
+        ok = st == RG_OK;
+        made += ok;
+        if (!ok && !rg_cli_problem_count())
+            rg_cli_session_fail(s.ctx, rg_kernel_name(kernels[i]), st);
+    }
+    ok = ok && write_all(a->output, texts, made);
+    for (size_t i = 0; i < made; i++)
+        rg_free(s.ctx, texts[i]);
+    rg_cli_session_close(&s);
+    return ok ? RG_CLI_OK : RG_CLI_BAD;
+}

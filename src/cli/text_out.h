@@ -1,0 +1,10 @@
+/* Text of kernels' variants to a file or the terminal: shared by emit and explain. */
+#ifndef RG_CLI_TEXT_OUT_H
+#define RG_CLI_TEXT_OUT_H
+
+#include "session.h"
+
+/* Emits the named kernel, or all, one after another. Returns an exit status. */
+int rg_cli_text_out(const rg_cli_args *a, rg_target target, rg_kernel_mode mode);
+
+#endif

@@ -1,0 +1,102 @@
+/* primal:   a copy
+ * tangent:  rg_ad_tangent -> optimised
+ * adjoint:  rg_ad_adjoint -> optimised -> stencils gathered, accumulation decided -> optimised
+ * hvp:      the tangent of the optimised adjoint
+ *
+ * Differentiation adds to the unit's table of source locations too, so both arenas are guarded. */
+#include "compile/compile.h"
+
+#include "ad/ad.h"
+#include "compile/debug.h"
+#include "opt/opt.h"
+
+#include <string.h>
+
+static void optimise(rg_fn *f) {
+    rg_opt_options opt = rg_debug_opt();
+    rg_opt_run(f, &opt);
+    rg_opt_compact(f);
+}
+
+/* Decides how gradients accumulate; cleans up after. */
+static void accumulate(rg_fn *f, const rg_activity *act) {
+    bool changed = rg_ad_gather(f, act);
+    changed |= rg_ad_accumulate(f, act);
+    rg_debug_stage(f, "accumulate");
+    if (changed)
+        optimise(f);
+}
+
+static rg_fn *build(rg_variant *v, const rg_unit *u, const rg_fn *f, rg_mode mode,
+                    const rg_activity *act) {
+    rg_ad_options o = {.strict_edges = u->strict_edges};
+    rg_arena *a = v->arena;
+    if (mode == RG_PRIMAL)
+        return rg_fn_clone(a, f);
+    rg_fn *g = mode == RG_TANGENT ? rg_ad_tangent(a, f, act, &o, &v->diags)
+                                  : rg_ad_adjoint(a, f, act, &o, &v->diags);
+    if (!g || v->diags.errors)
+        return NULL;
+    rg_debug_stage(g, "ad");
+    optimise(g);
+    if (mode == RG_HVP) {
+        g = rg_ad_tangent(a, g, act, &o, &v->diags);
+        if (!g || v->diags.errors)
+            return NULL;
+        rg_debug_stage(g, "ad");
+        optimise(g);
+    }
+    if (mode != RG_TANGENT) {
+        accumulate(g, act);
+        rg_ad_needs(g);
+    }
+    rg_debug_stage(g, "final");
+    return g;
+}
+
+rg_compile_status rg_variant_build(rg_unit *u, uint32_t kernel, rg_mode mode,
+                                   const rg_activity *act, const rg_allocator *al,
+                                   rg_variant **out) {
+    *out = NULL;
+    rg_arena *a = rg_arena_new(al);
+    if (!a)
+        return RG_COMPILE_MEMORY;
+    rg_variant *volatile v = NULL;
+    volatile bool in_unit = false; /* where an internal error's words are */
+    int thrown = RG_GUARD(a);
+    if (!thrown) {
+        thrown = RG_GUARD(u->arena);
+        in_unit = thrown != 0;
+    }
+    if (!thrown) {
+        v = RG_NEW(a, rg_variant);
+        v->arena = a;
+        v->diags.arena = a;
+        v->diags.sources = u->sources;
+        v->fn = build(v, u, u->module->kernels.at[kernel], mode, act);
+    }
+    if (!v || thrown == RG_THROW_MEMORY) {
+        rg_arena_free(a);
+        return RG_COMPILE_MEMORY;
+    }
+    *out = v;
+    if (thrown == RG_THROW_INTERNAL) {
+        v->fn = NULL;
+        if (in_unit) { /* the caller looks in the variant's arena */
+            int again = RG_GUARD(a);
+            if (!again)
+                rg_bug(a, "%s", rg_arena_message(u->arena));
+        }
+        return RG_COMPILE_INTERNAL;
+    }
+    if (thrown || v->diags.errors || !v->fn) {
+        v->fn = NULL;
+        return v->diags.errors ? RG_COMPILE_ERRORS : RG_COMPILE_INTERNAL;
+    }
+    return RG_COMPILED;
+}
+
+void rg_variant_free(rg_variant *v) {
+    if (v)
+        rg_arena_free(v->arena);
+}

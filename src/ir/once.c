@@ -1,0 +1,156 @@
+/* Written once, before it is read: the proof that an array holds its own history.
+ *
+ * Every pair of a write and another access is taken apart by how their instances can be ordered in
+ * time: for each loop around both, in different iterations of it with all outer ones equal; and
+ * within one iteration of all common loops, by the order of the text. Each case is a question to
+ * meet.c; one "may be" is a conflict. */
+#include "ir/affine.h"
+#include "ir/meet.h"
+
+enum { READS = 1, WRITES = 2, ADDS = 4, MAX_PAIRS = 4000 };
+
+typedef struct entry {
+    rg_access x;
+    unsigned does;
+} entry;
+
+typedef struct history {
+    const rg_fn *f;
+    rg_aid array;
+    rg_rid root; /* one life of the array is one run of this region */
+    rg_iid alloc;
+    entry *at; /* in the order of the text; counted first, then filled */
+    uint32_t n;
+} history;
+
+static bool is_used(const rg_fn *f, rg_val v) {
+    for (uint32_t i = 1; i < f->ins.n; i++)
+        for (uint32_t k = 0; k < f->ins.at[i].nopnd; k++)
+            if (f->pool.at[f->ins.at[i].opnd + k] == v)
+                return true;
+    return false;
+}
+
+static unsigned what_it_does(const rg_fn *f, rg_iid i, rg_aid a) {
+    const rg_ins *ins = rg_ins_at(f, i);
+    switch (ins->op) {
+    case RG_LOAD:
+        return ins->array == a ? READS : 0;
+    case RG_STORE:
+        return ins->array == a ? WRITES : 0;
+    case RG_ADDTO:
+        return ins->array == a ? ADDS : 0;
+    case RG_RMW:
+        if (ins->array != a)
+            return 0;
+        if (is_used(f, rg_result(f, i, 0)))
+            return READS | WRITES;
+        return ins->imm.i == RG_RED_SET ? WRITES : ADDS;
+    case RG_COPY:
+        return (ins->array == a ? WRITES : 0u) | (ins->array2 == a ? READS : 0u);
+    default:
+        return 0;
+    }
+}
+
+static void collect(history *h, rg_rid r) {
+    const rg_fn *f = h->f;
+    const rg_region *g = rg_region_at(f, r);
+    for (uint32_t k = 0; k < g->ins.n; k++) {
+        rg_iid i = g->ins.at[k];
+        const rg_ins *ins = rg_ins_at(f, i);
+        if (ins->op == RG_ALLOC && ins->array == h->array) {
+            h->root = r;
+            h->alloc = i;
+        }
+        unsigned does = what_it_does(f, i, h->array);
+        if (does) {
+            if (h->at)
+                h->at[h->n] = (entry){rg_access_of(f, i, h->array), does};
+            h->n++;
+        }
+        for (int j = 0; j < 2; j++)
+            if (ins->region[j])
+                collect(h, ins->region[j]);
+    }
+}
+
+/* Never both in one run of the region that holds them? */
+static bool exclusive(const rg_fn *f, rg_iid a, rg_iid b, rg_rid common) {
+    rg_iid x = rg_ancestor_in(f, a, common), y = rg_ancestor_in(f, b, common);
+    return x == y && x != a && x != b && rg_ins_at(f, x)->op == RG_IF;
+}
+
+/* May an instance of b, at or after (or unordered with) one of a, touch a's element? a's entry
+ * comes before b's in the text if `in_order`. */
+static bool meets_later(const history *h, const entry *a, const entry *b, bool in_order) {
+    const rg_fn *f = h->f;
+    rg_rid common = rg_common_region(f, rg_ins_at(f, a->x.ins)->parent,
+                                     rg_ins_at(f, b->x.ins)->parent);
+    if (in_order && !exclusive(f, a->x.ins, b->x.ins, common) &&
+        rg_may_meet(f, &a->x, &b->x, common, 0, RG_ORDER_ANY))
+        return true;
+    for (rg_iid loop; (loop = rg_loop_around(f, common, h->root)) != 0;) {
+        common = rg_ins_at(f, loop)->parent;
+        if (rg_may_meet(f, &a->x, &b->x, common, loop, RG_ORDER_LATER))
+            return true;
+    }
+    return false;
+}
+
+/* May two instances touch one element, in whatever order? */
+static bool meets(const history *h, uint32_t i, uint32_t j) {
+    return meets_later(h, &h->at[i], &h->at[j], i < j) ||
+           (i != j && meets_later(h, &h->at[j], &h->at[i], j < i));
+}
+
+static bool check(const history *h, rg_iid conflict[2]) {
+    for (uint32_t i = 0; i < h->n; i++) {
+        for (uint32_t j = 0; j < h->n; j++) {
+            unsigned a = h->at[i].does, b = h->at[j].does;
+            bool bad = false;
+            /* A read, then a write of the same element. */
+            if ((a & READS) && (b & (WRITES | ADDS)))
+                bad = (i == j) || meets_later(h, &h->at[i], &h->at[j], i < j);
+            /* Two writes. Sums alone are one write in the end. */
+            if (!bad && i <= j && (a & (WRITES | ADDS)) && (b & (WRITES | ADDS)) &&
+                ((a | b) & WRITES))
+                bad = meets(h, i, j);
+            if (bad) {
+                conflict[0] = h->at[i].x.ins;
+                conflict[1] = h->at[j].x.ins;
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool rg_array_once(const rg_fn *f, rg_aid a, rg_iid conflict[2]) {
+    history h = {.f = f, .array = a, .root = f->body};
+    conflict[0] = conflict[1] = 0;
+    collect(&h, f->body);
+    if (h.n == 0)
+        return true;
+    rg_arena *arena = rg_arena_new(NULL);
+    if (!arena)
+        return false;
+    if (RG_GUARD(arena)) {
+        rg_arena_free(arena);
+        return false;
+    }
+    h.at = RG_NEW_N(arena, entry, h.n);
+    h.n = 0;
+    collect(&h, f->body);
+    uint64_t reads = 0, writes = 0;
+    for (uint32_t k = 0; k < h.n; k++) {
+        reads += (h.at[k].does & READS) != 0;
+        writes += (h.at[k].does & (WRITES | ADDS)) != 0;
+    }
+    conflict[0] = conflict[1] = h.at[0].x.ins;
+    bool once = writes == 0 || ((reads + writes) * writes <= MAX_PAIRS && check(&h, conflict));
+    if (once)
+        conflict[0] = conflict[1] = 0;
+    rg_arena_free(arena);
+    return once;
+}

@@ -1,0 +1,105 @@
+/* Modules, their kernels, and the programs (variants made ready for a device) that they have. */
+#ifndef RG_RUNTIME_MODULE_H
+#define RG_RUNTIME_MODULE_H
+
+#include "retrograd.h"
+
+#include "compile/compile.h"
+#include "emit/layout.h"
+#include "ir/interp.h"
+#include "runtime/device.h"
+#include "runtime/uses.h"
+
+/* A declared extent, prepared so that a launch need not walk the IR for the usual `n`. */
+typedef enum rg_extent_kind {
+    RG_EXTENT_FREE,   /* not declared */
+    RG_EXTENT_CONST,  /* value */
+    RG_EXTENT_SCALAR, /* an integer of by-value parameter `param` at offset, of type mem */
+    RG_EXTENT_VALUE   /* any expression: val */
+} rg_extent_kind;
+typedef struct rg_extent {
+    rg_extent_kind kind;
+    int64_t value;
+    uint32_t param, offset;
+    rg_mem mem;
+    rg_val val;
+} rg_extent;
+
+typedef struct rg_param_use {
+    const char *name;
+    bool is_array, has_float;
+    rg_uses uses;
+    rg_dtype dtype;
+    size_t item_size;
+    uint32_t rank;
+    rg_extent *extents; /* [rank] */
+} rg_param_use;
+
+/* Where a pointer goes in the argument block, and which. */
+typedef struct rg_pointer {
+    uint32_t offset;
+    uint32_t array; /* of the function: for the interpreter */
+    uint32_t param;
+    bool shadow;
+} rg_pointer;
+
+typedef struct rg_program {
+    struct rg_program *next;
+    struct rg_kernel *kernel;
+    rg_mode mode;
+    uint8_t *active;     /* [params] */
+    rg_variant *variant; /* NULL: the unit's own primal */
+    const rg_fn *fn;
+    rg_layout *layout;
+    rg_pointer *pointers;
+    uint32_t npointers;
+    bool ready;
+    void *block;            /* cpu: the argument block */
+    void *entry;            /* cpu: an rg_cpu_entry */
+    rg_interp_array *arrays; /* ref: [fn->arrays.n] */
+    const void **scalars;   /* ref: [params] */
+} rg_program;
+
+struct rg_kernel {
+    rg_handle handle;
+    rg_module *module;
+    uint32_t index;
+    const rg_fn *fn;
+    uint32_t nparams;
+    rg_param_use *params;
+    rg_program *primal;   /* once asked for */
+    rg_program *programs; /* the others, latest first */
+    /* What the launch being made is on: a context runs one at a time. */
+    rg_binding *bindings; /* [nparams] */
+    uint8_t *active;      /* [nparams] */
+    uint32_t *same;       /* [nparams] 1 + earlier parameter with the same gradient; 0: none */
+};
+
+struct rg_module {
+    rg_handle handle;
+    rg_context *ctx;
+    rg_device *dev; /* NULL: compile and emit only */
+    rg_unit *unit;
+    rg_arena *arena; /* kernels and programs */
+    rg_kernel *kernels;
+    uint32_t nkernels;
+    void *code; /* the device's: what prepare loaded */
+};
+
+void rg_module_retain(rg_module *m);
+void rg_module_drop(rg_module *m);
+
+/* NULL, or words for what is wrong with the handle. */
+const char *rg_kernel_fault(const rg_kernel *k);
+
+/* The program for a mode and its active parameters, built if need be; not yet prepared. */
+rg_status rg_program_get(rg_kernel *k, rg_mode mode, const uint8_t *active, rg_program **out);
+/* A variant for its text only. Free with rg_variant_free. */
+rg_status rg_kernel_variant(rg_kernel *k, rg_mode mode, const rg_activity *act, rg_variant **out);
+
+/* Value of a declared extent; values[j]: bytes of by-value parameter j, or NULL when not known.
+ * False: not known. shapes may be NULL; else shapes[j] is array parameter j's shape. */
+bool rg_extent_value(const rg_kernel *k, const rg_extent *e, const void *const *values,
+                     const int64_t *const *shapes, int64_t *out);
+
+#endif
