@@ -62,7 +62,7 @@ void image_triangle(image *im, const float a[3], const float b[3], const float c
                 continue;
             float z = u * a[2] + v * b[2] + w * c[2];
             float *d = &im->depth[(size_t)y * (size_t)im->width + (size_t)x];
-            if (z >= *d)
+            if (z >= *d - 2e-4f) /* faces in one plane are blended once */
                 continue;
             *d = z;
             blend(im, x, y, k, opacity);

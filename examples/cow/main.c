@@ -71,8 +71,8 @@ static int open_world(world *w, const char *mesh_path, const char *kernel, const
     w->mass = 1.0f / (float)w->n;
     w->stiffness = 2.0f;
     w->damping = 0.002f;
-    w->launch = (vec3){2.2f, 2.4f, 0.0f};
-    w->target = (vec3){3.9f, 1.0f, 0.6f};
+    w->launch = (vec3){3.2f, 2.4f, 0.0f};
+    w->target = (vec3){5.4f, 1.0f, 0.6f};
     float low = INFINITY;
     for (int i = 0; i < w->n; i++)
         low = fminf(low, w->body.at[i][1]);

@@ -110,11 +110,11 @@ static void draw_curve(image *im, const scene *s) {
     }
     image_line(im, x0, y1, x1, y1, 1.5f * f, ink);
     image_line(im, x0, y0, x0, y1, 1.5f * f, ink);
-    image_text(im, x0, 26 * f, 14 * f, ink, "LOSS (M^2), EACH DESCENT STEP");
+    image_text(im, x0, 26 * f, 14 * f, ink, "LOSS (M^2), EACH STEP");
     if (s->switched < s->n) {
         float x = x0 + (x1 - x0) * (float)s->switched / (float)(s->n > 1 ? s->n - 1 : 1);
         image_line(im, x, y0, x, y1, f, (color){0.45f, 0.62f, 0.45f});
-        image_text(im, x - 70 * f, y0 - 16 * f, 10 * f, (color){0.20f, 0.40f, 0.20f},
+        image_text(im, fminf(x - 40 * f, x1 - 84 * f), y0 - 16 * f, 10 * f, (color){0.20f, 0.40f, 0.20f},
                    "STIFFNESS TOO");
     }
     float px = 0, py = 0;

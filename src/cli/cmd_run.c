@@ -54,6 +54,8 @@ static rg_status launch(rg_cli_session *s, rg_cli_launch *l, rg_kernel_mode mode
     }
     if (st == RG_OK)
         st = rg_sync(s->dev);
+    if (record)
+        rg_record_release(record);
     rg_cli_progress(NULL);
     return st;
 }

@@ -70,6 +70,8 @@ static uint16_t half_set(double v) {
     double a = fabs(v);
     if (isnan(v))
         return (uint16_t)(sign | 0x7e00);
+    if (a == 0)
+        return sign;
     if (a >= 65520)
         return (uint16_t)(sign | 0x7c00);
     int e;

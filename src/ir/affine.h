@@ -31,12 +31,11 @@ bool rg_access_same_iteration(const rg_fn *f, rg_iid a, rg_iid b, rg_iid p);
 /* Same element for all iterations of p? */
 bool rg_access_uniform(const rg_fn *f, rg_iid access, rg_iid p);
 
-/* Is each element of array a stored at most once in the whole function (or, for a local, in the
- * life of one alloc), and always before any load of it? Then it can be read again as f left it.
- * On false, conflict[0] and conflict[1] are the two accesses (a load and a later store that may
- * overwrite what it read, or two stores). rmw counts as store and load. addto's (and rmw's whose
- * result is unused) to one element count as one store, done with the last of them: loads must come
- * after all of them, and no store may touch that element. */
+/* Is each element of array a done with being written before any load of it (for a local: in the
+ * life of one alloc)? Then it can be read again as f left it. On false, conflict[0] is a load (or
+ * an rmw whose result is used) and conflict[1] a write that may come after it, or unordered with
+ * it, to the same element. Elements that are never written may be read at any time, and writes
+ * alone (also two to one element, in any order) are no conflict. */
 bool rg_array_once(const rg_fn *f, rg_aid a, rg_iid conflict[2]);
 
 #endif

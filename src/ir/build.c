@@ -304,8 +304,8 @@ static void check_types(const rg_build *b, rg_op op, rg_type t, const rg_val *x,
                (class_of(rg_type_of(f, x[0])) & info->flags);
         break;
     case RG_T_SEL:
-        fine = rg_type_of(f, x[0]) == RG_BOOL && rg_type_of(f, x[1]) == t &&
-               rg_type_of(f, x[2]) == t;
+        fine =
+            rg_type_of(f, x[0]) == RG_BOOL && rg_type_of(f, x[1]) == t && rg_type_of(f, x[2]) == t;
         break;
     case RG_T_TEST:
         fine = t == RG_BOOL && rg_type_is_float(rg_type_of(f, x[0]));

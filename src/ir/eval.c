@@ -47,7 +47,7 @@ static bool eval_shift(rg_op op, rg_type t, int64_t x, int64_t count, int64_t *o
     else if (rg_type_is_unsigned(t))
         *out = wrap_int(t, (uint64_t)x >> count);
     else /* arithmetic, written so that it does not depend on the compiler */
-        *out = x >= 0 ? (int64_t)((uint64_t)x >> count) : (int64_t)~(~(uint64_t)x >> count);
+        *out = x >= 0 ? (int64_t)((uint64_t)x >> count) : (int64_t) ~(~(uint64_t)x >> count);
     return true;
 }
 
@@ -143,12 +143,13 @@ static int64_t int_from_float(rg_type t, double v) {
     case RG_U32:
         return v <= 0 ? 0 : v >= 4294967295.0 ? (int64_t)UINT32_MAX : (int64_t)v;
     case RG_I64:
-        return v < -9223372036854775808.0  ? INT64_MIN
+        return v < -9223372036854775808.0   ? INT64_MIN
                : v >= 9223372036854775808.0 ? INT64_MAX
                                             : (int64_t)v;
     default:
-        return v <= 0 ? 0 : v >= 18446744073709551616.0 ? (int64_t)UINT64_MAX
-                                                        : (int64_t)(uint64_t)v;
+        return v <= 0                        ? 0
+               : v >= 18446744073709551616.0 ? (int64_t)UINT64_MAX
+                                             : (int64_t)(uint64_t)v;
     }
 }
 
@@ -174,15 +175,17 @@ static rg_const eval_cast(rg_type t, rg_type xt, rg_const x) {
 
 /* Ops whose f64 and f32 forms differ by libm's suffix only. */
 #define LIBM1(X)                                                                                   \
-    X(FABS, fabs) X(SQRT, sqrt) X(FLOOR, floor) X(CEIL, ceil) X(TRUNC, trunc) X(ROUND, round)      \
-    X(RINT, rint) X(SIN, sin) X(COS, cos) X(TAN, tan) X(ASIN, asin) X(ACOS, acos) X(ATAN, atan)    \
-    X(SINH, sinh) X(COSH, cosh) X(TANH, tanh) X(ASINH, asinh) X(ACOSH, acosh) X(ATANH, atanh)      \
-    X(EXP, exp) X(EXP2, exp2) X(EXPM1, expm1) X(LOG, log) X(LOG2, log2) X(LOG10, log10)            \
-    X(LOG1P, log1p) X(CBRT, cbrt) X(ERF, erf) X(ERFC, erfc) X(TGAMMA, tgamma) X(LGAMMA, lgamma)    \
-    X(LOGB, logb)
+    X(FABS, fabs)                                                                                  \
+    X(SQRT, sqrt) X(FLOOR, floor) X(CEIL, ceil) X(TRUNC, trunc) X(ROUND, round) X(RINT, rint)      \
+        X(SIN, sin) X(COS, cos) X(TAN, tan) X(ASIN, asin) X(ACOS, acos) X(ATAN, atan)              \
+            X(SINH, sinh) X(COSH, cosh) X(TANH, tanh) X(ASINH, asinh) X(ACOSH, acosh)              \
+                X(ATANH, atanh) X(EXP, exp) X(EXP2, exp2) X(EXPM1, expm1) X(LOG, log)              \
+                    X(LOG2, log2) X(LOG10, log10) X(LOG1P, log1p) X(CBRT, cbrt) X(ERF, erf)        \
+                        X(ERFC, erfc) X(TGAMMA, tgamma) X(LGAMMA, lgamma) X(LOGB, logb)
 #define LIBM2(X)                                                                                   \
-    X(POW, pow) X(ATAN2, atan2) X(HYPOT, hypot) X(FMOD, fmod) X(REMAINDER, remainder)              \
-    X(FMIN, fmin) X(FMAX, fmax) X(FDIM, fdim) X(COPYSIGN, copysign) X(NEXTAFTER, nextafter)
+    X(POW, pow)                                                                                    \
+    X(ATAN2, atan2) X(HYPOT, hypot) X(FMOD, fmod) X(REMAINDER, remainder) X(FMIN, fmin)            \
+        X(FMAX, fmax) X(FDIM, fdim) X(COPYSIGN, copysign) X(NEXTAFTER, nextafter)
 
 static bool eval_f32(rg_op op, const rg_const *x, rg_const *out) {
     int n = rg_ops[op].operands;
@@ -470,8 +473,8 @@ float rg_half_to_float(uint16_t h) {
         float v = (float)m * 0x1p-24f;
         return sign ? -v : v;
     }
-    uint32_t bits = exponent == 31 ? sign | 0x7f800000u | m << 13
-                                   : sign | (exponent + 112) << 23 | m << 13;
+    uint32_t bits =
+        exponent == 31 ? sign | 0x7f800000u | m << 13 : sign | (exponent + 112) << 23 | m << 13;
     float f;
     memcpy(&f, &bits, sizeof f);
     return f;
@@ -531,7 +534,6 @@ double rg_digamma(double x) {
         s * (1.0 / 12 -
              s * (1.0 / 120 -
                   s * (1.0 / 252 -
-                       s * (1.0 / 240 -
-                            s * (1.0 / 132 - s * (691.0 / 32760 - s * (1.0 / 12)))))));
+                       s * (1.0 / 240 - s * (1.0 / 132 - s * (691.0 / 32760 - s * (1.0 / 12)))))));
     return r + log(x) - 0.5 / x - series;
 }

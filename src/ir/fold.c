@@ -325,9 +325,8 @@ static rg_folded fold_select(const rg_fn *f, rg_type t, const rg_val *x) {
     if (rg_val_const(f, x[1], &c)) {
         rg_const d;
         if (rg_val_const(f, x[2], &d)) {
-            bool same = rg_type_is_float(t)
-                            ? c.f == d.f && signbit(c.f) == signbit(d.f)
-                            : c.i == d.i;
+            bool same =
+                rg_type_is_float(t) ? c.f == d.f && signbit(c.f) == signbit(d.f) : c.i == d.i;
             if (same)
                 return to_value(x[1]);
         }

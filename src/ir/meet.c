@@ -56,7 +56,7 @@ rg_iid rg_loop_around(const rg_fn *f, rg_rid r, rg_rid root) {
 typedef struct question {
     const rg_fn *f;
     rg_rid shared;
-    bool contradiction; /* found while adding */
+    bool contradiction;          /* found while adding */
     rg_mono var[RG_LINEAR_VARS]; /* coef unused; atoms carry their side */
     rg_linear s;
 } question;
@@ -413,8 +413,8 @@ static void add_iv_order(question *y, rg_iid loop, uint32_t k, unsigned later) {
     add_row(y, &p, false);
 }
 
-bool rg_may_meet(const rg_fn *f, const rg_access *a, const rg_access *b, rg_rid shared,
-                 rg_iid loop, rg_order order) {
+bool rg_may_meet(const rg_fn *f, const rg_access *a, const rg_access *b, rg_rid shared, rg_iid loop,
+                 rg_order order) {
     question y;
     if (a->leaf != b->leaf && a->leaf != UINT32_MAX && b->leaf != UINT32_MAX)
         return false;

@@ -6,9 +6,9 @@
 
 typedef struct rg_access {
     rg_iid ins;
-    uint32_t leaf;     /* UINT32_MAX: all of the element, and of the axes that have no index */
+    uint32_t leaf; /* UINT32_MAX: all of the element, and of the axes that have no index */
     uint32_t nindices;
-    uint32_t at;       /* pool offset of the indices */
+    uint32_t at; /* pool offset of the indices */
 } rg_access;
 
 /* What instruction i (load, store, addto, rmw, or a copy that names array a) does to array a. */
@@ -24,8 +24,8 @@ typedef enum rg_order {
  * element, both inside the same run of region `shared`, their iterations of `loop` related by
  * `order`. loop: a for, loop or parallel listed in `shared` around both, or 0 with RG_ORDER_ANY.
  * The arrays behind a and b have the same shape and element type. */
-bool rg_may_meet(const rg_fn *f, const rg_access *a, const rg_access *b, rg_rid shared,
-                 rg_iid loop, rg_order order);
+bool rg_may_meet(const rg_fn *f, const rg_access *a, const rg_access *b, rg_rid shared, rg_iid loop,
+                 rg_order order);
 
 /* Innermost region that both lie in. */
 rg_rid rg_common_region(const rg_fn *f, rg_rid a, rg_rid b);

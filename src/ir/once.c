@@ -1,13 +1,13 @@
-/* Written once, before it is read: the proof that an array holds its own history.
+/* Written before it is read: the proof that an array holds its own history.
  *
- * Every pair of a write and another access is taken apart by how their instances can be ordered in
- * time: for each loop around both, in different iterations of it with all outer ones equal; and
- * within one iteration of all common loops, by the order of the text. Each case is a question to
- * meet.c; one "may be" is a conflict. */
+ * Every pair of a read and a write is taken apart by how the write can come after the read, or
+ * unordered with it: for each loop around both, in a later iteration of it with all outer ones
+ * equal; and within one iteration of all common loops, further down in the text. Each case is a
+ * question to meet.c; one "may be" is a conflict. */
 #include "ir/affine.h"
 #include "ir/meet.h"
 
-enum { READS = 1, WRITES = 2, ADDS = 4, MAX_PAIRS = 4000 };
+enum { READS = 1, WRITES = 2, MAX_PAIRS = 4000 };
 
 typedef struct entry {
     rg_access x;
@@ -39,13 +39,11 @@ static unsigned what_it_does(const rg_fn *f, rg_iid i, rg_aid a) {
     case RG_STORE:
         return ins->array == a ? WRITES : 0;
     case RG_ADDTO:
-        return ins->array == a ? ADDS : 0;
+        return ins->array == a ? WRITES : 0;
     case RG_RMW:
         if (ins->array != a)
             return 0;
-        if (is_used(f, rg_result(f, i, 0)))
-            return READS | WRITES;
-        return ins->imm.i == RG_RED_SET ? WRITES : ADDS;
+        return is_used(f, rg_result(f, i, 0)) ? READS | WRITES : WRITES;
     case RG_COPY:
         return (ins->array == a ? WRITES : 0u) | (ins->array2 == a ? READS : 0u);
     default:
@@ -85,8 +83,8 @@ static bool exclusive(const rg_fn *f, rg_iid a, rg_iid b, rg_rid common) {
  * comes before b's in the text if `in_order`. */
 static bool meets_later(const history *h, const entry *a, const entry *b, bool in_order) {
     const rg_fn *f = h->f;
-    rg_rid common = rg_common_region(f, rg_ins_at(f, a->x.ins)->parent,
-                                     rg_ins_at(f, b->x.ins)->parent);
+    rg_rid common =
+        rg_common_region(f, rg_ins_at(f, a->x.ins)->parent, rg_ins_at(f, b->x.ins)->parent);
     if (in_order && !exclusive(f, a->x.ins, b->x.ins, common) &&
         rg_may_meet(f, &a->x, &b->x, common, 0, RG_ORDER_ANY))
         return true;
@@ -98,25 +96,12 @@ static bool meets_later(const history *h, const entry *a, const entry *b, bool i
     return false;
 }
 
-/* May two instances touch one element, in whatever order? */
-static bool meets(const history *h, uint32_t i, uint32_t j) {
-    return meets_later(h, &h->at[i], &h->at[j], i < j) ||
-           (i != j && meets_later(h, &h->at[j], &h->at[i], j < i));
-}
-
 static bool check(const history *h, rg_iid conflict[2]) {
     for (uint32_t i = 0; i < h->n; i++) {
         for (uint32_t j = 0; j < h->n; j++) {
-            unsigned a = h->at[i].does, b = h->at[j].does;
-            bool bad = false;
             /* A read, then a write of the same element. */
-            if ((a & READS) && (b & (WRITES | ADDS)))
-                bad = (i == j) || meets_later(h, &h->at[i], &h->at[j], i < j);
-            /* Two writes. Sums alone are one write in the end. */
-            if (!bad && i <= j && (a & (WRITES | ADDS)) && (b & (WRITES | ADDS)) &&
-                ((a | b) & WRITES))
-                bad = meets(h, i, j);
-            if (bad) {
+            if ((h->at[i].does & READS) && (h->at[j].does & WRITES) &&
+                (i == j || meets_later(h, &h->at[i], &h->at[j], i < j))) {
                 conflict[0] = h->at[i].x.ins;
                 conflict[1] = h->at[j].x.ins;
                 return false;
@@ -145,10 +130,10 @@ bool rg_array_once(const rg_fn *f, rg_aid a, rg_iid conflict[2]) {
     uint64_t reads = 0, writes = 0;
     for (uint32_t k = 0; k < h.n; k++) {
         reads += (h.at[k].does & READS) != 0;
-        writes += (h.at[k].does & (WRITES | ADDS)) != 0;
+        writes += (h.at[k].does & WRITES) != 0;
     }
     conflict[0] = conflict[1] = h.at[0].x.ins;
-    bool once = writes == 0 || ((reads + writes) * writes <= MAX_PAIRS && check(&h, conflict));
+    bool once = writes == 0 || (reads * writes <= MAX_PAIRS && check(&h, conflict));
     if (once)
         conflict[0] = conflict[1] = 0;
     rg_arena_free(arena);

@@ -11,18 +11,12 @@ typedef struct mem_info {
 } mem_info;
 
 static const mem_info mems[RG_N_MEMS] = {
-    [RG_M_BOOL] = {"bool", "bool", RG_BOOL, 1},
-    [RG_M_I8] = {"i8", "signed char", RG_I32, 1},
-    [RG_M_U8] = {"u8", "unsigned char", RG_I32, 1},
-    [RG_M_I16] = {"i16", "short", RG_I32, 2},
-    [RG_M_U16] = {"u16", "unsigned short", RG_I32, 2},
-    [RG_M_I32] = {"i32", "int", RG_I32, 4},
-    [RG_M_U32] = {"u32", "unsigned int", RG_U32, 4},
-    [RG_M_I64] = {"i64", "int64_t", RG_I64, 8},
-    [RG_M_U64] = {"u64", "uint64_t", RG_U64, 8},
-    [RG_M_F16] = {"f16", "rg_half", RG_F32, 2},
-    [RG_M_F32] = {"f32", "float", RG_F32, 4},
-    [RG_M_F64] = {"f64", "double", RG_F64, 8},
+    [RG_M_BOOL] = {"bool", "bool", RG_BOOL, 1},        [RG_M_I8] = {"i8", "signed char", RG_I32, 1},
+    [RG_M_U8] = {"u8", "unsigned char", RG_I32, 1},    [RG_M_I16] = {"i16", "short", RG_I32, 2},
+    [RG_M_U16] = {"u16", "unsigned short", RG_I32, 2}, [RG_M_I32] = {"i32", "int", RG_I32, 4},
+    [RG_M_U32] = {"u32", "unsigned int", RG_U32, 4},   [RG_M_I64] = {"i64", "int64_t", RG_I64, 8},
+    [RG_M_U64] = {"u64", "uint64_t", RG_U64, 8},       [RG_M_F16] = {"f16", "rg_half", RG_F32, 2},
+    [RG_M_F32] = {"f32", "float", RG_F32, 4},          [RG_M_F64] = {"f64", "double", RG_F64, 8},
 };
 
 static const rg_mem type_mems[RG_N_TYPES] = {
@@ -57,10 +51,9 @@ const char *rg_type_c(rg_type t) {
 
 #define SCALAR_LEAF(m) [m] = {{.mem = m, .path = ""}}
 static rg_leaf scalar_leaves[RG_N_MEMS][1] = {
-    SCALAR_LEAF(RG_M_BOOL), SCALAR_LEAF(RG_M_I8),  SCALAR_LEAF(RG_M_U8),
-    SCALAR_LEAF(RG_M_I16),  SCALAR_LEAF(RG_M_U16), SCALAR_LEAF(RG_M_I32),
-    SCALAR_LEAF(RG_M_U32),  SCALAR_LEAF(RG_M_I64), SCALAR_LEAF(RG_M_U64),
-    SCALAR_LEAF(RG_M_F16),  SCALAR_LEAF(RG_M_F32), SCALAR_LEAF(RG_M_F64),
+    SCALAR_LEAF(RG_M_BOOL), SCALAR_LEAF(RG_M_I8),  SCALAR_LEAF(RG_M_U8),  SCALAR_LEAF(RG_M_I16),
+    SCALAR_LEAF(RG_M_U16),  SCALAR_LEAF(RG_M_I32), SCALAR_LEAF(RG_M_U32), SCALAR_LEAF(RG_M_I64),
+    SCALAR_LEAF(RG_M_U64),  SCALAR_LEAF(RG_M_F16), SCALAR_LEAF(RG_M_F32), SCALAR_LEAF(RG_M_F64),
 };
 #define SCALAR_ELEM(m, n)                                                                          \
     [m] = {.mem = m,                                                                               \

@@ -11,32 +11,32 @@
 
 typedef struct walk {
     const rg_fn *f;
-    rg_text *out;
-    uint8_t *in_scope;   /* [vals.n] */
-    uint8_t *seen;       /* [ins.n] */
+    char message[400];
+    uint8_t *in_scope;    /* [vals.n] */
+    uint8_t *seen;        /* [ins.n] */
     uint8_t *seen_region; /* [regions.n] */
-    uint8_t *alive;      /* [arrays.n] parameter, or local whose alloc is in scope */
-    uint8_t *allocated;  /* [arrays.n] some alloc names it */
+    uint8_t *alive;       /* [arrays.n] parameter, or local whose alloc is in scope */
+    uint8_t *allocated;   /* [arrays.n] some alloc names it */
     uint8_t *accumulator; /* [vals.n] state of a reduction: only red, carried slots and yields */
-    rg_iid at;           /* instruction being checked */
-    rg_iid parallel;     /* the parallel around, or none */
+    rg_iid at;            /* instruction being checked */
+    rg_iid parallel;      /* the parallel around, or none */
 } walk;
 
 static bool fault(walk *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static bool fault(walk *w, const char *fmt, ...) {
     const rg_fn *f = w->f;
+    const char *op = w->at == 0                            ? ""
+                     : rg_ins_at(f, w->at)->op < RG_N_OPS ? rg_ops[rg_ins_at(f, w->at)->op].text
+                                                          : "unknown op";
     va_list args;
-    char small[256];
-    rg_text_format(w->out, "%s: ", f->name ? f->name : "kernel");
-    if (w->at) {
-        const rg_ins *ins = rg_ins_at(f, w->at);
-        rg_text_format(w->out, "instruction %u (%s): ", w->at,
-                       ins->op < RG_N_OPS ? rg_ops[ins->op].text : "unknown op");
-    }
+    char what[256];
     va_start(args, fmt);
-    vsnprintf(small, sizeof small, fmt, args);
+    vsnprintf(what, sizeof what, fmt, args);
     va_end(args);
-    rg_text_add(w->out, small);
+    if (w->at)
+        snprintf(w->message, sizeof w->message, "instruction %u (%s): %s", w->at, op, what);
+    else
+        snprintf(w->message, sizeof w->message, "%s", what);
     return false;
 }
 
@@ -217,8 +217,7 @@ static bool check_alloc(walk *w, const rg_ins *ins) {
     if (grows && array->rank != 1)
         return fault(w, "growing array '%s' has %u axes", array->name, array->rank);
     if (ins->nopnd != (grows ? 0 : array->rank) || ins->nres)
-        return fault(w, "'%s' has %u axes, %u extents given", array->name, array->rank,
-                     ins->nopnd);
+        return fault(w, "'%s' has %u axes, %u extents given", array->name, array->rank, ins->nopnd);
     for (uint32_t k = 0; k < ins->nopnd; k++) {
         if (opnd_type(w, ins, k) != RG_I64)
             return fault(w, "extent %u of '%s' is no i64", k, array->name);
@@ -421,9 +420,7 @@ static bool check_ins(walk *w, rg_iid i) {
         return fault(w, "there is no op %u", op);
     if (!check_operands(w, ins) || !check_results(w, ins))
         return false;
-    uint32_t regions = op == RG_IF                                              ? 2
-                       : op == RG_FOR || op == RG_LOOP || op == RG_PARALLEL ? 1
-                                                                                : 0;
+    uint32_t regions = op == RG_IF ? 2 : op == RG_FOR || op == RG_LOOP || op == RG_PARALLEL ? 1 : 0;
     for (uint32_t k = 0; k < 2; k++) {
         rg_rid r = ins->region[k];
         if ((r != 0) != (k < regions))
@@ -575,15 +572,14 @@ static bool check_extents(walk *w) {
                 continue;
             if (v >= f->vals.n || rg_type_of(f, v) != RG_I64 || !rg_value_at(f, v)->def ||
                 !w->seen[rg_value_at(f, v)->def] || rg_val_region(f, v) != f->body)
-                return fault(w, "extent %u of '%s' is no i64 of the kernel's body", d,
-                             array->name);
+                return fault(w, "extent %u of '%s' is no i64 of the kernel's body", d, array->name);
         }
     }
     return true;
 }
 
 bool rg_ir_verify(const rg_fn *f, rg_text *out) {
-    walk w = {.f = f, .out = out};
+    walk w = {.f = f};
     rg_arena *a = rg_arena_new(NULL);
     if (!a)
         rg_arena_throw(out->arena, RG_THROW_MEMORY);
@@ -604,5 +600,7 @@ bool rg_ir_verify(const rg_fn *f, rg_text *out) {
     }
     fine = fine && check_extents(&w);
     rg_arena_free(a);
+    if (!fine) /* only now: adding to `out` may throw to its owner */
+        rg_text_format(out, "%s: %s", f->name ? f->name : "kernel", w.message);
     return fine;
 }

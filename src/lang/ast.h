@@ -107,6 +107,7 @@ typedef struct rg_use {
     rg_var *var;
     rg_loc loc;
     bool atomic; /* in the statement of an atomic construct */
+    const rg_node *node;
 } rg_use;
 
 typedef struct rg_write {

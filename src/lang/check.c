@@ -127,7 +127,7 @@ static void note_escape(rg_parser *p, rg_node *n, rg_loc loc) {
 rg_node *rg_check_var(rg_parser *p, rg_loc loc, rg_var *v) {
     rg_node *n = rg_node_new(p, RG_N_VAR, loc, v->type);
     n->var = v;
-    RG_PUSH(p->arena, &p->unit->refs, (rg_use){v, loc, p->in_atomic > 0});
+    RG_PUSH(p->arena, &p->unit->refs, (rg_use){v, loc, p->in_atomic > 0, n});
     if (v->is_static && p->func) {
         rg_func *f = p->func;
         bool listed = false;

@@ -246,7 +246,7 @@ void rg_find_reductions(rg_parser *p, rg_stmt *s) {
                 continue;
             bool counted = false;
             for (uint32_t j = 0; j < f.counted.n && !counted; j++)
-                counted = f.counted.at[j]->loc == u->loc;
+                counted = f.counted.at[j] == u->node;
             if (counted)
                 continue;
             rg_text form = {.arena = p->arena};

@@ -42,12 +42,24 @@ static void bump(merger *m, const rg_ids *touched) {
 
 /* --- the table ---------------------------------------------------------------------------------- */
 
+/* Do the operands commute? fmin and fmax of (+0, -0) may give either zero, so for them the order
+ * that the source wrote counts. */
+static bool either_order(const rg_ins *ins) {
+    return (rg_ops[ins->op].flags & RG_F_COMM) && ins->nopnd == 2 && ins->op != RG_FMIN &&
+           ins->op != RG_FMAX;
+}
+
 static uint64_t hash_ins(const merger *m, rg_iid i, uint32_t version) {
     const rg_ins *ins = rg_ins_at(m->f, i);
     uint64_t h = ((uint64_t)ins->op << 32) ^ ((uint64_t)ins->array << 8) ^ ins->leaf;
     h = (h ^ (uint64_t)ins->imm.i) * 0x9e3779b97f4a7c15u;
     h ^= (uint64_t)version << 20;
     h ^= (uint64_t)rg_type_of(m->f, rg_result(m->f, i, 0)) << 50;
+    if (either_order(ins)) {
+        uint32_t x = rg_operand(m->f, i, 0), y = rg_operand(m->f, i, 1);
+        h += ((uint64_t)(x < y ? x : y) << 32 | (x < y ? y : x)) * 0xbf58476d1ce4e5b9u;
+        return h ^ (h >> 31);
+    }
     for (uint32_t k = 0; k < ins->nopnd; k++)
         h = ((h ^ (h >> 29)) + rg_operand(m->f, i, k)) * 0xbf58476d1ce4e5b9u;
     return h ^ (h >> 31);
@@ -60,6 +72,9 @@ static bool equal_ins(const merger *m, rg_iid a, rg_iid b) {
         memcmp(&x->imm, &y->imm, sizeof x->imm) != 0 ||
         rg_type_of(f, rg_result(f, a, 0)) != rg_type_of(f, rg_result(f, b, 0)))
         return false;
+    if (either_order(x) && rg_operand(f, a, 0) == rg_operand(f, b, 1) &&
+        rg_operand(f, a, 1) == rg_operand(f, b, 0))
+        return true;
     return !x->nopnd ||
            memcmp(f->pool.at + x->opnd, f->pool.at + y->opnd, x->nopnd * sizeof(uint32_t)) == 0;
 }
@@ -83,23 +98,6 @@ static void leave_scope(merger *m, uint32_t n) {
     while (m->entries.n > n) {
         const entry *e = &m->entries.at[--m->entries.n];
         m->bucket[e->hash & m->mask] = e->next;
-    }
-}
-
-/* Operands of a commutative op in a fixed order. fmin and fmax of (+0, -0) may give either zero, so
- * the order that the source wrote is kept for them. */
-static void sort_operands(rg_fn *f, rg_iid i) {
-    const rg_ins *ins = rg_ins_at(f, i);
-    if (!(rg_ops[ins->op].flags & RG_F_COMM) || ins->nopnd != 2 || ins->op == RG_FMIN ||
-        ins->op == RG_FMAX)
-        return;
-    uint32_t *x = f->pool.at + ins->opnd;
-    bool constant_first = rg_def_op(f, x[0]) == RG_CONST && rg_def_op(f, x[1]) != RG_CONST;
-    bool constant_last = rg_def_op(f, x[1]) == RG_CONST && rg_def_op(f, x[0]) != RG_CONST;
-    if (constant_first || (!constant_last && x[0] > x[1])) {
-        uint32_t t = x[0];
-        x[0] = x[1];
-        x[1] = t;
     }
 }
 
@@ -179,7 +177,6 @@ static void walk_region(merger *m, rg_rid r) {
         const rg_ins *ins = rg_ins_at(f, i);
         rg_op op = (rg_op)ins->op;
         if (rg_opt_movable(f, i)) {
-            sort_operands(f, i);
             same = find_or_add(m, i, 0);
         } else if (op == RG_LOAD && !(ins->flags & RG_INS_ATOMIC)) {
             same = find_or_add(m, i, m->version[key_of(m, ins->array, ins->leaf)]);

@@ -20,6 +20,7 @@ typedef struct folder {
     rg_val *late; /* carried values found invariant after their body was walked */
     uint32_t late_cap;
     bool any_late;
+    rg_val truth[2]; /* false and true as constants that stand nowhere yet; 0: not needed so far */
 } folder;
 
 static void walk_list(folder *d, rg_ids list);
@@ -99,12 +100,48 @@ typedef struct known {
     uint32_t n;
 } known;
 
+/* Constants for known conditions are put into the kernel's entry at the end, if anything uses them:
+ * most conditions are not used again, and a pass that leaves dead code behind never settles. */
+static rg_val truth(folder *d, bool value) {
+    rg_fn *f = d->f;
+    if (!d->truth[value]) {
+        rg_iid i = rg_ins_new(f, RG_CONST, 0);
+        rg_ins_at(f, i)->imm.i = value;
+        d->truth[value] = rg_ins_add_result(f, i, RG_BOOL);
+    }
+    return d->truth[value];
+}
+
+static bool uses(const rg_fn *f, rg_rid r, rg_val v) {
+    const rg_region *g = rg_region_at(f, r);
+    for (uint32_t k = 0; k < g->ins.n; k++) {
+        const rg_ins *ins = rg_ins_at(f, g->ins.at[k]);
+        for (uint32_t j = 0; j < ins->nopnd; j++)
+            if (f->pool.at[ins->opnd + j] == v)
+                return true;
+        for (int s = 0; s < 2; s++)
+            if (ins->region[s] && uses(f, ins->region[s], v))
+                return true;
+    }
+    return false;
+}
+
+static void place_truths(folder *d) {
+    for (int value = 0; value < 2; value++) {
+        rg_val v = d->truth[value];
+        if (!v || !uses(d->f, d->f->body, v))
+            continue;
+        rg_region_insert(d->f, d->f->body, 0, rg_value_at(d->f, v)->def);
+        d->rw->changed = true;
+    }
+}
+
 /* Within the branch, c has this value, and what follows from it. */
 static void assume(folder *d, known *k, rg_val c, bool value, int depth) {
     rg_fn *f = d->f;
     if (k->n == 16 || depth > 6 || rg_def_op(f, c) == RG_CONST)
         return;
-    rg_val as = rg_b_bool(&d->rw->b, value);
+    rg_val as = truth(d, value);
     k->v[k->n] = c;
     k->before[k->n++] = c < d->rw->cap ? d->rw->map[c] : 0;
     rg_rw_set(d->rw, c, as);
@@ -319,6 +356,7 @@ static bool fold(rg_fn *f, rg_arena *scratch) {
         grow_late(d);
         rg_fn_replace_uses(f, d->late);
     }
+    place_truths(d);
     return d->rw->changed;
 }
 

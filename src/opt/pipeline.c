@@ -2,7 +2,7 @@
  *
  *   ssa   promote rank-0 locals -> fold -> cse -> dce
  *   run   ssa, then rounds of
- *           fold -> cse -> dce -> unroll -> indvar -> licm -> promote
+ *           fold -> cse -> dce -> unroll -> indvar -> promote -> licm
  *         until a round changes nothing, MAX_ROUNDS at most
  *
  * After each pass that changed something `after` is called; tables are compacted between rounds. */
@@ -45,8 +45,10 @@ void rg_opt_run(rg_fn *f, const rg_opt_options *o) {
         if (!o || !o->no_unroll)
             changed |= step(f, o, rg_opt_unroll, "unroll");
         changed |= step(f, o, rg_opt_indvar, "indvar");
-        changed |= step(f, o, rg_opt_licm, "licm");
+        /* Promotion first: what licm moves may put a loop into a branch, and a loop whose element
+         * was written just before needs none. */
         changed |= step(f, o, rg_opt_promote, "promote");
+        changed |= step(f, o, rg_opt_licm, "licm");
         if (!changed)
             break;
         pack(f, o);

@@ -261,7 +261,10 @@ static void walk_loop(promoter *p, rg_iid i) {
     rg_fn *f = p->f;
     rg_ids s = p->vars->stored[i];
     uint32_t n = rg_opt_slots(f, i);
-    bool wrap = p->vars->of_scope[i] && rg_ins_at(f, i)->op == RG_FOR && !rg_opt_surely_runs(f, i);
+    bool wrap = false;
+    for (uint32_t v = p->vars->of_scope[i]; v; v = var_at(p, v)->next)
+        wrap |= !var_at(p, v)->safe;
+    wrap = wrap && rg_ins_at(f, i)->op == RG_FOR && !rg_opt_surely_runs(f, i);
     if (!wrap) {
         begin_scope(p, i);
         walk_loop_body(p, i);
@@ -321,7 +324,9 @@ static void walk_list(promoter *p, rg_ids list) {
             access(p, i, vars->of_ins[i]);
             rw->changed = true;
         } else if (ins->op == RG_IF) {
+            begin_scope(p, i);
             walk_if(p, i);
+            end_scope(p, i);
         } else if (ins->region[0]) {
             walk_loop(p, i);
         } else {

@@ -7,8 +7,8 @@
 
 typedef enum rg_variable_kind {
     RG_VAR_LOCAL, /* a scalar of a local array, for the array's whole life */
-    RG_VAR_LOOP,  /* an element that a loop reads and writes by an index that does not change:
-                     loaded before, stored after */
+    RG_VAR_LOOP,  /* an element that a loop (or an if) reads and writes by an index that does not
+                     change: loaded before, stored after */
     RG_VAR_SUM,   /* an element that a loop only adds to, atomically: summed from 0, added once */
     RG_VAR_RED    /* the same in a parallel: a reduction, added once after it */
 } rg_variable_kind;
@@ -21,10 +21,11 @@ typedef struct rg_variable {
     rg_type type;
     rg_mem mem;
     rg_rid home;     /* LOCAL: region of the alloc */
-    rg_iid scope;    /* others: the loop or parallel */
+    rg_iid scope;    /* others: the loop, if or parallel */
     uint32_t next;   /* next variable of the same scope; 0 ends (variable 0 is unused) */
     rg_iid like;     /* others: an access, for index operands, flags and location */
     bool load;       /* LOOP: the value from before matters */
+    bool safe;       /* the element may be read and written whether the loop runs or not */
     bool guard;      /* RED: only if the parallel has an iteration */
     const char *name;
 } rg_variable;

@@ -2,8 +2,8 @@
  * depth of nesting:
  *
  *   1. local arrays whose every access names its element by constants
- *   2. bottom up: for each region, what happens to each array's leaf in it; at each loop and
- *      parallel that gives candidates
+ *   2. bottom up: for each region, what happens to each array's leaf in it; at each loop,
+ *      parallel and if that gives candidates
  *   3. top down: the outermost candidate wins, and its accesses are its variable's
  *   4. bottom up: which variables each loop and if stores to
  */
@@ -44,6 +44,14 @@ typedef struct candidate {
     uint32_t next;
 } candidate;
 
+/* A write that certainly came before the place where the walk is. */
+typedef struct write {
+    rg_iid access;
+    rg_rid region;
+    uint32_t key;
+    uint32_t next; /* the one before of the same key */
+} write;
+
 typedef struct finder {
     rg_fn *f;
     rg_arena *scratch;
@@ -58,6 +66,8 @@ typedef struct finder {
     RG_VEC(candidate) candidates; /* [0] unused */
     uint32_t *of_owner;           /* by instruction: first candidate */
     uint32_t *active;             /* by key: variable in force */
+    RG_VEC(write) writes;         /* [0] unused */
+    uint32_t *written;            /* by key: the last one */
 } finder;
 
 /* --- 1. locals ----------------------------------------------------------------------------------- */
@@ -294,10 +304,17 @@ static bool invariant(const finder *d, rg_iid like, rg_rid body) {
     return true;
 }
 
+static bool outside(const finder *d, const rg_ins *owner, rg_rid home, rg_iid like) {
+    for (int s = 0; s < 2; s++)
+        if (owner->region[s] && ((home && rg_order_inside(&d->order, home, owner->region[s])) ||
+                                 !invariant(d, like, owner->region[s])))
+            return false;
+    return true;
+}
+
 static void find_candidates(finder *d, rg_iid owner, const summaries *body) {
     const rg_fn *f = d->f;
     const rg_ins *o = rg_ins_at(f, owner);
-    rg_rid r = o->region[0];
     if (rg_opt_never_runs(f, owner))
         return;
     for (uint32_t k = 0; k < body->n; k++) {
@@ -308,7 +325,7 @@ static void find_candidates(finder *d, rg_iid owner, const summaries *body) {
         const rg_array *array = rg_array_at(f, like->array);
         rg_rid home = array->kind == RG_ARR_LOCAL ? alloc_region(d, like->array) : 0;
         if ((array->kind == RG_ARR_LOCAL && !home) || (array->flags & RG_ARR_GROW) ||
-            (home && rg_order_inside(&d->order, home, r)) || !invariant(d, s->like, r))
+            !outside(d, o, home, s->like))
             continue;
         const rg_leaf *leaf = rg_ins_leaf(f, like);
         bool full_width = leaf->mem == rg_type_mem(rg_mem_value(leaf->mem)) &&
@@ -320,15 +337,12 @@ static void find_candidates(finder *d, rg_iid owner, const summaries *body) {
                 continue;
             kind = RG_VAR_RED;
         } else if (s->does == DOES_ATOMIC_ADD) {
-            if (!full_width || !s->surely)
+            if (!full_width || !s->surely || o->op == RG_IF)
                 continue;
             kind = RG_VAR_SUM;
         } else {
-            rg_iid around = d->order.parallel[o->parent];
-            bool alone = !around || (home && d->order.parallel[home] == around);
             if ((s->does & (DOES_OTHER | DOES_ATOMIC_ADD)) ||
-                !(s->does & (DOES_STORE | DOES_ADD)) || !s->surely ||
-                (!alone && !(s->surely & (DOES_STORE | DOES_ADD))))
+                !(s->does & (DOES_STORE | DOES_ADD)))
                 continue;
             kind = RG_VAR_LOOP;
         }
@@ -374,9 +388,16 @@ static void summarise(finder *d, rg_rid r, summaries *out) {
                 continue;
             summaries child = {0};
             summarise(d, ins->region[s], &child);
-            if (ins->op != RG_IF)
-                find_candidates(d, g->ins.at[k], &child);
             RG_PUSH(d->scratch, &children, child);
+        }
+        if (ins->op == RG_IF) {
+            summaries both = {0};
+            uint32_t mark = ++d->mark;
+            for (int s = 0; s < 2; s++)
+                merge_child(d, &both, mark, g->ins.at[k], s, &children.at[children.n - (s ? 1 : 2)]);
+            find_candidates(d, g->ins.at[k], &both);
+        } else if (ins->region[0]) {
+            find_candidates(d, g->ins.at[k], &children.at[children.n - 1]);
         }
     }
     uint32_t mark = ++d->mark, next = 0;
@@ -404,10 +425,36 @@ static void summarise(finder *d, rg_rid r, summaries *out) {
 
 /* --- 3. which access is which variable's ----------------------------------------------------------- */
 
+/* Was the element written before, on every way here and by this same thread? Then one more load and
+ * store of it change nothing that anybody can see. near: in region r itself. */
+static bool written_before(const finder *d, const candidate *x, rg_rid r, bool near) {
+    uint32_t steps = 0;
+    for (uint32_t w = d->written[x->s.key]; w && steps < 16; w = d->writes.at[w].next, steps++) {
+        rg_iid i = d->writes.at[w].access;
+        if (rg_ins_at(d->f, i)->array == rg_ins_at(d->f, x->s.like)->array &&
+            d->order.parallel[d->writes.at[w].region] == d->order.parallel[r] &&
+            rg_opt_same_index(d->f, i, x->s.like))
+            return !near || d->writes.at[w].region == r;
+    }
+    return false;
+}
+
+/* May the loop's element be loaded before the loop and stored after it, once the loop has an
+ * iteration? Not where the access may never be made, nor where another thread might see a store
+ * that the source does not make. */
+static bool made_for_sure(const finder *d, const candidate *x, rg_rid r) {
+    rg_aid a = rg_ins_at(d->f, x->s.like)->array;
+    rg_iid around = d->order.parallel[r];
+    bool alone = !around || (rg_array_at(d->f, a)->kind == RG_ARR_LOCAL &&
+                             d->order.parallel[alloc_region(d, a)] == around);
+    return x->s.surely && (alone || (x->s.surely & (DOES_STORE | DOES_ADD)));
+}
+
 static void assign(finder *d, rg_rid r) {
     const rg_fn *f = d->f;
     rg_variables *vars = d->vars;
     const rg_region *g = rg_region_at(f, r);
+    uint32_t writes = d->writes.n;
     for (uint32_t k = 0; k < g->ins.n; k++) {
         rg_iid i = g->ins.at[k];
         const rg_ins *ins = rg_ins_at(f, i);
@@ -416,6 +463,11 @@ static void assign(finder *d, rg_rid r) {
             for (uint32_t c = d->of_owner[i]; c; c = d->candidates.at[c].next) {
                 const candidate *x = &d->candidates.at[c];
                 if (d->active[x->s.key])
+                    continue;
+                /* Into an if only where the store after it takes the place of one before it. */
+                bool is_if = ins->op == RG_IF;
+                bool safe = x->kind == RG_VAR_LOOP && written_before(d, x, r, is_if);
+                if (x->kind == RG_VAR_LOOP && !safe && (is_if || !made_for_sure(d, x, r)))
                     continue;
                 const rg_ins *like = rg_ins_at(f, x->s.like);
                 const rg_leaf *leaf = rg_ins_leaf(f, like);
@@ -428,7 +480,8 @@ static void assign(finder *d, rg_rid r) {
                                  .scope = i,
                                  .next = vars->of_scope[i],
                                  .like = x->s.like,
-                                 .load = (x->s.does & needs) || !(x->s.surely & DOES_STORE),
+                                 .load = safe || (x->s.does & needs) || !(x->s.surely & DOES_STORE),
+                                 .safe = safe || x->kind == RG_VAR_RED,
                                  .guard = x->kind == RG_VAR_RED && !surely_exists(f, x->s.like)};
                 d->active[x->s.key] = vars->of_scope[i] = vars->list.n;
                 RG_PUSH(d->scratch, &vars->list, v);
@@ -441,8 +494,17 @@ static void assign(finder *d, rg_rid r) {
                 d->active[here.at[c]] = 0;
         } else if ((rg_ops[ins->op].flags & (RG_F_READ | RG_F_WRITE)) && !vars->of_ins[i] &&
                    ins->op != RG_ALLOC && ins->op != RG_COPY) {
-            vars->of_ins[i] = d->active[rg_effects_key(&d->e, ins)];
+            uint32_t key = rg_effects_key(&d->e, ins);
+            vars->of_ins[i] = d->active[key];
+            if (!d->active[key] && (what_it_does(ins) & (DOES_STORE | DOES_ADD))) {
+                RG_PUSH(d->scratch, &d->writes, (write){i, r, key, d->written[key]});
+                d->written[key] = d->writes.n - 1;
+            }
         }
+    }
+    while (d->writes.n > writes) {
+        const write *w = &d->writes.at[--d->writes.n];
+        d->written[w->key] = w->next;
     }
 }
 
@@ -529,7 +591,9 @@ rg_variables *rg_promote_find(rg_fn *f, rg_arena *scratch, bool all) {
         d->slot_mark = RG_NEW_N(scratch, uint32_t, d->e.keys + 1);
         d->active = RG_NEW_N(scratch, uint32_t, d->e.keys + 1);
         d->of_owner = RG_NEW_N(scratch, uint32_t, f->ins.n);
+        d->written = RG_NEW_N(scratch, uint32_t, d->e.keys + 1);
         RG_PUSH(scratch, &d->candidates, (candidate){0});
+        RG_PUSH(scratch, &d->writes, (write){0});
         summaries whole = {0};
         summarise(d, f->body, &whole);
         if (d->candidates.n > 1)

@@ -70,6 +70,12 @@ static void copy_ins(unroller *u, rg_iid i) {
         for (uint32_t k = 0; k < copy.rank && k < ins.nopnd; k++)
             copy.extents[k] = f->pool.at[opnd + k];
         rg_aid a = rg_array_new(f, &copy);
+        if (ins.array >= u->narrays) { /* itself a copy made by an inner loop */
+            uint32_t n = f->arrays.n * 2;
+            u->array = rg_grow(rw->scratch, u->array, u->narrays * sizeof *u->array,
+                               n * sizeof *u->array);
+            u->narrays = n;
+        }
         u->array[ins.array] = a;
     }
     ins.array = array_copy(u, ins.array);

@@ -86,6 +86,7 @@ static rg_status bind_array(rg_kernel *k, uint32_t i, const rg_arg *arg) {
                        k->fn->name, u->name);
     unsigned char *g = rg_array_grad(a);
     k->bindings[i] = (rg_binding){rg_array_data(a), g, a->shape, NULL};
+    k->shapes[i] = a->shape;
     k->active[i] = g && u->has_float;
     return RG_OK;
 }
@@ -114,6 +115,7 @@ static rg_status bind_value(rg_kernel *k, uint32_t i, const rg_arg *arg) {
                            k->fn->name, u->name);
     }
     k->bindings[i] = (rg_binding){NULL, g ? rg_array_data(g) : NULL, NULL, arg->value};
+    k->values[i] = arg->value;
     k->active[i] = g != NULL;
     return RG_OK;
 }
@@ -132,27 +134,11 @@ static rg_status check_shapes(rg_kernel *k, const rg_arg *args) {
                 v = e->value;
             } else if (e->kind == RG_EXTENT_FREE) {
                 v = args[i].array->shape[x];
-            } else {
-                /* By-value parameters come first in C, so their bindings are there. */
-                const void *values[64];
-                const int64_t *shapes[64];
-                if (e->kind == RG_EXTENT_SCALAR) {
-                    values[0] = k->bindings[e->param].value;
-                    rg_extent one = *e;
-                    one.param = 0;
-                    rg_extent_value(k, &one, values, NULL, &v);
-                } else {
-                    if (k->nparams > 64)
-                        return bad(k, i, "has extents too involved for a kernel of %u parameters",
-                                   k->nparams);
-                    for (uint32_t p = 0; p < k->nparams; p++) {
-                        values[p] = k->bindings[p].value;
-                        shapes[p] = k->bindings[p].shape;
-                    }
-                    if (!rg_extent_value(k, e, values, shapes, &v))
-                        return bad(k, i, "has an extent with no value (division by zero, or a bad "
-                                         "shift) for these parameters");
-                }
+            } else if (e->kind == RG_EXTENT_SCALAR) {
+                rg_extent_value(k, e, k->values, NULL, &v);
+            } else if (!rg_extent_value(k, e, k->values, k->shapes, &v)) {
+                return bad(k, i, "has an extent with no value (division by zero, or a bad shift) "
+                                 "for these parameters");
             }
             want[x] = v;
             fits &= args[i].array->shape[x] == v;
@@ -336,8 +322,11 @@ rg_status rg_launch(rg_kernel *k, const rg_arg *args, size_t n) {
 rg_status rg_launch_tangent(rg_kernel *k, const rg_arg *args, size_t n) {
     rg_status s = rg_launch_bind(k, args, n, RG_USE_TANGENT);
     rg_program *p = NULL;
+    bool any = false;
+    for (uint32_t i = 0; s == RG_OK && i < k->nparams; i++)
+        any |= k->active[i];
     if (s == RG_OK)
-        s = rg_launch_program(k, RG_TANGENT, k->active, &p);
+        s = rg_launch_program(k, any ? RG_TANGENT : RG_PRIMAL, k->active, &p);
     if (s == RG_OK)
         s = rg_launch_before_writes(k, args);
     if (s != RG_OK)

@@ -177,6 +177,8 @@ static void kernel_init(rg_module *m, uint32_t index) {
     k->params = RG_NEW_N(a, rg_param_use, k->nparams + 1);
     k->bindings = RG_NEW_N(a, rg_binding, k->nparams + 1);
     k->active = RG_NEW_N(a, uint8_t, k->nparams + 1);
+    k->values = RG_NEW_N(a, const void *, k->nparams + 1);
+    k->shapes = RG_NEW_N(a, const int64_t *, k->nparams + 1);
     k->same = RG_NEW_N(a, uint32_t, k->nparams + 1);
     for (uint32_t i = 0; i < k->nparams; i++) {
         const rg_param *p = &f->params.at[i];

@@ -72,6 +72,8 @@ struct rg_kernel {
     /* What the launch being made is on: a context runs one at a time. */
     rg_binding *bindings; /* [nparams] */
     uint8_t *active;      /* [nparams] */
+    const void **values;  /* [nparams] by-value parameters */
+    const int64_t **shapes; /* [nparams] arrays */
     uint32_t *same;       /* [nparams] 1 + earlier parameter with the same gradient; 0: none */
 };
 

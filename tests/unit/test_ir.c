@@ -219,11 +219,16 @@ static void test_eval(void **state) {
         rg_type to;
         double from;
         int64_t want;
-    } casts[] = {{RG_I32, 3e9, INT32_MAX},           {RG_I32, -3e9, INT32_MIN},
-                 {RG_U32, -1, 0},                    {RG_U32, 4294967295.5, UINT32_MAX},
-                 {RG_I64, 1e30, INT64_MAX},          {RG_I64, -9.5, -9},
-                 {RG_U64, 1e30, (int64_t)UINT64_MAX}, {RG_I32, (double)NAN, 0},
-                 {RG_BOOL, 0.25, 1},                 {RG_BOOL, (double)NAN, 1}};
+    } casts[] = {{RG_I32, 3e9, INT32_MAX},
+                 {RG_I32, -3e9, INT32_MIN},
+                 {RG_U32, -1, 0},
+                 {RG_U32, 4294967295.5, UINT32_MAX},
+                 {RG_I64, 1e30, INT64_MAX},
+                 {RG_I64, -9.5, -9},
+                 {RG_U64, 1e30, (int64_t)UINT64_MAX},
+                 {RG_I32, (double)NAN, 0},
+                 {RG_BOOL, 0.25, 1},
+                 {RG_BOOL, (double)NAN, 1}};
     for (unsigned k = 0; k < sizeof casts / sizeof *casts; k++) {
         v[0] = D(casts[k].from);
         assert_true(rg_eval(RG_CAST, casts[k].to, RG_F64, 0, v, &r));

@@ -495,3 +495,62 @@ const char *rg_c_place_text(rg_cprint *p, rg_iid i) {
     p->out = keep;
     return rg_text_str(&t);
 }
+
+/* ---- whole arrays ---- */
+
+const char *rg_c_count_text(rg_cprint *p, rg_aid a) {
+    rg_text t = {.arena = p->arena}, *keep = p->out;
+    p->out = &t;
+    for (uint32_t k = 0; k < p->f->arrays.at[a].rank; k++) {
+        int64_t n;
+        if (k)
+            rg_text_add(&t, " * ");
+        if (rg_c_extent_const(p->f, a, k, &n)) {
+            rg_text_format(&t, "%lld", (long long)(n > 0 ? n : 0));
+            continue;
+        }
+        rg_c_use(p->helpers, RG_H_COUNT);
+        rg_text_add(&t, "rg_count(");
+        rg_c_extent(p, a, k);
+        rg_text_char(&t, ')');
+    }
+    p->out = keep;
+    return rg_text_str(&t);
+}
+
+uint64_t rg_c_small_array(const rg_fn *f, rg_aid a, uint64_t most) {
+    const rg_ir_array *x = &f->arrays.at[a];
+    uint64_t bytes = x->elem->size;
+    if (x->flags & RG_ARR_GROW)
+        return 0;
+    for (uint32_t k = 0; k < x->rank; k++) {
+        int64_t n;
+        if (!rg_c_extent_const(f, a, k, &n) || n > (int64_t)most)
+            return 0;
+        bytes *= n > 0 ? (uint64_t)n : 1u;
+        if (bytes > most)
+            return 0;
+    }
+    return bytes ? bytes : 1;
+}
+
+const char *rg_c_slice_text(rg_cprint *p, rg_iid i, rg_aid a, uint32_t n) {
+    const rg_ir_array *x = &p->f->arrays.at[a];
+    rg_text t = {.arena = p->arena}, *keep = p->out;
+    p->out = &t;
+    bool flat = p->d->flat || p->flat[a];
+    if (!flat && ((!x->rank && x->kind == RG_ARR_LOCAL) || (n && n == x->rank)))
+        rg_text_char(&t, '&');
+    rg_text_add(&t, p->plan->array_name[a]);
+    if (flat && n) {
+        rg_text_add(&t, " + ");
+        rg_c_flat_index(p, i, a, 0, n);
+    }
+    for (uint32_t k = 0; !flat && k < n; k++) {
+        rg_text_char(&t, '[');
+        index_text(p, rg_operand(p->f, i, k), RG_P_ANY, false);
+        rg_text_char(&t, ']');
+    }
+    p->out = keep;
+    return rg_text_str(&t);
+}

@@ -73,6 +73,13 @@ void rg_c_literal_real(rg_text *t, rg_type type, double v);
 const char *rg_c_combine(rg_cprint *p, rg_red kind, rg_type t, const char *acc, const char *x);
 void rg_c_red_identity(rg_cprint *p, rg_red kind, rg_type t);
 
+/* Number of elements of array a as a size_t product, "" for one; "rg_count(n) * 3". */
+const char *rg_c_count_text(rg_cprint *p, rg_aid a);
+/* Bytes of array a when all its extents are constants and it is no larger than most; else 0. */
+uint64_t rg_c_small_array(const rg_fn *f, rg_aid a, uint64_t most);
+/* First element of array a at the n leading indices from operand 0 of copy i. */
+const char *rg_c_slice_text(rg_cprint *p, rg_iid i, rg_aid a, uint32_t n);
+
 void rg_c_line(rg_cprint *p); /* starts a line: the indentation */
 void rg_c_region(rg_cprint *p, rg_rid r);
 /* Assigns what region b of i yields to the variables of i's slots. */

@@ -227,6 +227,7 @@ static void print_if(rg_cprint *p, rg_iid i) {
     p->indent++;
     rg_c_region(p, s->region[0]);
     rg_c_yield(p, i, 0);
+    p->d->leave(p, s->region[0], false);
     p->indent--;
     bool empty = p->out->n == body;
     if (empty) { /* only the other branch does something: turn the condition */
@@ -244,6 +245,7 @@ static void print_if(rg_cprint *p, rg_iid i) {
     p->indent++;
     rg_c_region(p, s->region[1]);
     rg_c_yield(p, i, 1);
+    p->d->leave(p, s->region[1], false);
     p->indent--;
     if (p->out->n == body && !empty) {
         p->out->n = start;

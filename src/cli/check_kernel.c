@@ -1,0 +1,565 @@
+/* Inputs are drawn until the kernel runs on them without a fault and does something. Then, with
+ * random weights y on its outputs:
+ *
+ *   primal               outputs of the device against the C compiler's build in double
+ *   adjoint-tangent      <y, J v> = <J'y, v>, J v from the tangent, J'y from the adjoint; v random
+ *                        in one parameter at a time
+ *   adjoint-difference   <J'y, v> against a difference of the double build, for some random v,
+ *                        and for every scalar of small parameters
+ *
+ * Tolerances are relative to the size of the terms that were summed. */
+#include "check_kernel.h"
+
+#include "check_draw.h"
+#include "dtype.h"
+#include "launch.h"
+#include "progress.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    EVERY = 32,      /* parameters of up to this many scalars are differenced one by one */
+    DIRECTIONS = 3,  /* random directions for each parameter */
+    SAMPLES = 8,     /* single scalars of larger parameters */
+    REDRAWS = 3,     /* when a kink was hit */
+    AFFORDABLE = 20000 /* scalars that the reference device is asked to run with */
+};
+
+typedef struct tolerance {
+    double primal, tangent, difference, floor;
+} tolerance;
+
+static const tolerance for_half = {2e-2, 5e-2, 1e-1, 1e-2};
+static const tolerance for_float = {1e-4, 2e-4, 1e-3, 1e-4};
+static const tolerance for_double = {1e-10, 1e-9, 1e-6, 1e-4};
+
+typedef struct work {
+    rg_check *c;
+    rg_cli_binding *b;
+    rg_check_report *report;
+    rg_cli_launch launch;
+    tolerance tol;
+    rg_model model;
+    bool has_model;
+    void **out;      /* [n] what the primal leaves on the device */
+    double **weight; /* [n] y, for arrays that carry gradients; NULL: zeros */
+    double **grad;   /* [n] J'y of the device */
+    uint64_t seed;
+    size_t kinks;
+} work;
+
+static tolerance tolerance_of(const rg_check *c, const rg_cli_binding *b) {
+    bool half = false, single = c->says_float;
+    for (size_t i = 0; i < b->n; i++)
+        for (size_t f = 0; f < b->params[i].layout.n; f++) {
+            half = half || b->params[i].layout.fields[f].dtype == RG_DTYPE_F16;
+            single = single || b->params[i].layout.fields[f].dtype == RG_DTYPE_F32;
+        }
+    return half ? for_half : single ? for_float : for_double;
+}
+
+static size_t floats_of(const rg_cli_param *p) {
+    size_t n = 0;
+    for (size_t f = 0; f < p->layout.n; f++)
+        n += rg_cli_dtype_is_float(p->layout.fields[f].dtype);
+    return n * p->count;
+}
+
+/* Float scalars of elements in the device's layout, to and from doubles. */
+static void floats_get(const rg_cli_param *p, const void *items, double *to) {
+    const unsigned char *item = items;
+    for (size_t e = 0; e < p->count; e++, item += p->info.item_size)
+        for (size_t f = 0; f < p->layout.n; f++)
+            if (rg_cli_dtype_is_float(p->layout.fields[f].dtype))
+                *to++ = rg_cli_scalar_get(p->layout.fields[f].dtype,
+                                          item + p->layout.fields[f].offset);
+}
+
+/* Rounds values to what the device's type holds, so that both sides use the same numbers. */
+static void floats_set(const rg_cli_param *p, void *items, double *values) {
+    unsigned char *item = items;
+    for (size_t e = 0; e < p->count; e++, item += p->info.item_size)
+        for (size_t f = 0; f < p->layout.n; f++)
+            if (rg_cli_dtype_is_float(p->layout.fields[f].dtype)) {
+                void *at = item + p->layout.fields[f].offset;
+                rg_cli_scalar_set(p->layout.fields[f].dtype, at, *values);
+                *values++ = rg_cli_scalar_get(p->layout.fields[f].dtype, at);
+            }
+}
+
+static void *room(size_t n, size_t size) {
+    void *p = calloc(n ? n : 1, size);
+    if (!p) {
+        fputs("retrograd: out of memory\n", stderr);
+        exit(RG_CLI_BAD);
+    }
+    return p;
+}
+
+static void work_clear(work *w) {
+    rg_cli_launch_free(&w->launch);
+    rg_model_free(&w->model);
+    w->has_model = false;
+    for (size_t i = 0; i < w->b->n; i++) {
+        free(w->out[i]);
+        free(w->weight[i]);
+        free(w->grad[i]);
+        w->out[i] = NULL;
+        w->weight[i] = w->grad[i] = NULL;
+    }
+}
+
+static void cell(rg_check_cell *c, rg_check_state state, double error, const char *note) {
+    if (c->state == RG_CHECK_FAIL && state != RG_CHECK_FAIL)
+        return;
+    if (c->state == state && !(error > c->error) && !isnan(error))
+        return;
+    if (c->state == RG_CHECK_PASS && state == RG_CHECK_SKIP)
+        return; /* something was decided */
+    *c = (rg_check_cell){state, error, note};
+}
+
+static void test(rg_check_cell *c, double error, double limit, const char *note) {
+    bool pass = error <= limit; /* NaN fails */
+    cell(c, pass ? RG_CHECK_PASS : RG_CHECK_FAIL, error, pass ? NULL : note);
+}
+
+/* ---- primal ---- */
+
+static const char *message(const rg_cli_session *s, rg_status st) {
+    const char *m = rg_context_message(s->ctx);
+    return rg_cli_strdup(m && *m ? m : rg_status_name(st));
+}
+
+/* Runs the primal on a session's device; outputs to out (NULL entries are made). */
+static rg_status run_primal(rg_cli_session *s, const rg_cli_binding *b, void **out,
+                            const char **why) {
+    rg_kernel *k;
+    rg_cli_launch l = {0};
+    rg_status st = rg_module_kernel(s->mod, b->name, &k);
+    if (st == RG_OK)
+        st = rg_cli_launch_new(k, b, false, &l);
+    if (st == RG_OK)
+        st = rg_cli_launch_reset(&l);
+    if (st == RG_OK)
+        st = rg_launch(k, l.args, b->n);
+    if (st == RG_OK)
+        st = rg_sync(s->dev);
+    for (size_t i = 0; st == RG_OK && i < b->n; i++) {
+        if (!out[i])
+            out[i] = room(b->params[i].count, b->params[i].info.item_size);
+        st = rg_cli_launch_get_data(&l, i, out[i]);
+    }
+    if (st != RG_OK)
+        *why = message(s, st);
+    rg_cli_launch_free(&l);
+    return st;
+}
+
+static bool all_finite(const rg_cli_binding *b, void *const *out) {
+    for (size_t i = 0; i < b->n; i++) {
+        size_t n = floats_of(&b->params[i]);
+        double *v = room(n, sizeof *v);
+        bool finite = true;
+        floats_get(&b->params[i], out[i], v);
+        for (size_t c = 0; c < n; c++)
+            finite = finite && isfinite(v[c]);
+        free(v);
+        if (!finite)
+            return false;
+    }
+    return true;
+}
+
+static bool changed(const rg_cli_binding *b, void *const *out, size_t i) {
+    return b->params[i].info.is_array && !b->params[i].info.is_const &&
+           memcmp(out[i], b->params[i].data, b->params[i].count * b->params[i].info.item_size) != 0;
+}
+
+/* Largest error of a parameter's outputs against a model, relative to their size. */
+static double primal_error(const work *w, const rg_model *m, size_t i, const void *out) {
+    const rg_cli_param *p = &w->b->params[i];
+    double scale = 0, worst = 0;
+    const unsigned char *item = out;
+    for (size_t e = 0; e < p->count; e++, item += p->info.item_size)
+        for (size_t f = 0; f < p->layout.n; f++) {
+            rg_dtype t = p->layout.fields[f].dtype;
+            const void *at = item + p->layout.fields[f].offset;
+            if (!rg_cli_dtype_is_float(t)) {
+                if (rg_cli_scalar_get_int(t, at) != rg_model_get_int(m, i, e, f))
+                    return 1;
+                continue;
+            }
+            double got = rg_cli_scalar_get(t, at), want = rg_model_get(m, i, e, f);
+            if ((isnan(got) && isnan(want)) || got == want)
+                continue;
+            if (!isfinite(got) || !isfinite(want))
+                return 1;
+            scale = fmax(scale, fabs(want));
+            worst = fmax(worst, fabs(got - want));
+        }
+    for (size_t e = 0; e < p->count; e++) /* equal elements count for the scale as well */
+        for (size_t f = 0; f < p->layout.n; f++)
+            if (rg_cli_dtype_is_float(p->layout.fields[f].dtype) &&
+                isfinite(rg_model_get(m, i, e, f)))
+                scale = fmax(scale, fabs(rg_model_get(m, i, e, f)));
+    return worst == 0 ? 0 : worst / scale;
+}
+
+/* Rounding may send the double build down another branch; the build in the file's own precision
+ * does not, so it has the last word. */
+static void test_primal(work *w, const char *who, void *const *out) {
+    rg_check *c = w->c;
+    for (size_t i = 0; i < w->b->n; i++) {
+        rg_check_cell *to = &w->report->rows[i].primal;
+        if (!w->b->params[i].info.is_array || w->b->params[i].info.is_const)
+            continue;
+        double error = primal_error(w, &w->model, i, out[i]);
+        if (!(error <= w->tol.primal)) {
+            if (!c->plain->ready && !c->plain->why_not)
+                rg_check_build_new(c->args, c->bindings, c->n_bindings, false, c->plain);
+            rg_model own;
+            if (c->plain->ready && rg_model_new(c->plain, w->b, &own)) {
+                rg_model_load(&own);
+                if (!rg_model_probe(&own)) {
+                    rg_model_run(&own);
+                    error = fmin(error, primal_error(w, &own, i, out[i]));
+                }
+                rg_model_free(&own);
+            }
+        }
+        test(to, error, w->tol.primal,
+             rg_cli_format("%s and the C compiler's build do not agree", who));
+    }
+}
+
+/* ---- inputs ---- */
+
+typedef enum inputs { INPUTS_GOOD, INPUTS_POOR, INPUTS_BAD, INPUTS_WRONG } inputs;
+
+/* Runs the primal everywhere with what is drawn now. POOR: it ran, but shows little. */
+static inputs try_inputs(work *w, const char **why, bool last) {
+    rg_check *c = w->c;
+    size_t scalars = 0;
+    for (size_t i = 0; i < w->b->n; i++)
+        scalars += w->b->params[i].count * w->b->params[i].layout.n;
+    rg_status st = run_primal(c->device, w->b, w->out, why);
+    if (st == RG_ERROR_FAULT)
+        return INPUTS_BAD;
+    if (st != RG_OK)
+        return INPUTS_WRONG;
+    if (c->reference && scalars <= AFFORDABLE) {
+        void **other = room(w->b->n, sizeof *other);
+        st = run_primal(c->reference, w->b, other, why);
+        for (size_t i = 0; i < w->b->n; i++)
+            free(other[i]);
+        free(other);
+        if (st == RG_ERROR_FAULT)
+            return INPUTS_BAD;
+        if (st != RG_OK)
+            return INPUTS_WRONG;
+    }
+    bool any = false;
+    for (size_t i = 0; i < w->b->n; i++)
+        any = any || changed(w->b, w->out, i);
+    if (!last && (!any || !all_finite(w->b, w->out)))
+        return INPUTS_POOR;
+    if (c->fine->ready) {
+        w->has_model = rg_model_new(c->fine, w->b, &w->model);
+        if (w->has_model) {
+            rg_model_load(&w->model);
+            *why = rg_model_probe(&w->model);
+            if (*why)
+                return INPUTS_BAD;
+            rg_model_run(&w->model);
+        }
+    }
+    return INPUTS_GOOD;
+}
+
+/* Finds inputs. False: the report says why there are none. */
+static bool find_inputs(work *w, const bool *fixed, uint64_t round) {
+    bool drawn = rg_check_any_drawn(w->b, fixed);
+    int manners = drawn ? RG_DRAW_MANNERS : 1, poor = -1;
+    const char *why = NULL, *first = NULL, *first_inputs = "";
+    for (int m = 0; m <= manners; m++) {
+        bool last = m == manners;
+        int manner = last ? poor : m;
+        if (last && poor < 0)
+            break;
+        work_clear(w);
+        if (!rg_check_draw(w->b, fixed, manner, w->seed + round * 1000)) {
+            if (rg_cli_problem_count())
+                return false;
+            continue;
+        }
+        inputs got = try_inputs(w, &why, last || !drawn);
+        w->report->inputs = rg_check_drawn_text(w->b, fixed);
+        if (got == INPUTS_GOOD)
+            return true;
+        if (got == INPUTS_WRONG) {
+            cell(&w->report->whole, RG_CHECK_FAIL, 0, why);
+            return false;
+        }
+        if (got == INPUTS_POOR && poor < 0)
+            poor = m;
+        if (got == INPUTS_BAD && !first) {
+            first = why;
+            first_inputs = w->report->inputs;
+        }
+    }
+    w->report->inputs = first_inputs;
+    cell(&w->report->whole, RG_CHECK_FAIL, 0,
+         !first  ? "no shapes fit its extents: give NAME=VALUE"
+         : drawn ? rg_cli_format("%s (with drawn inputs%s%s; give NAME=VALUE for what it needs)",
+                                 first, *first_inputs ? ": " : "", first_inputs)
+                 : first);
+    return false;
+}
+
+/* ---- adjoint, tangent, differences ---- */
+
+static rg_status run_adjoint(work *w) {
+    rg_record *record = NULL;
+    rg_status st = rg_cli_launch_reset(&w->launch);
+    for (size_t i = 0; st == RG_OK && i < w->b->n; i++)
+        if (w->weight[i]) {
+            const rg_cli_param *p = &w->b->params[i];
+            void *items = room(p->count, p->info.item_size);
+            floats_set(p, items, w->weight[i]);
+            st = rg_cli_launch_set_gradient(&w->launch, i, items);
+            free(items);
+        }
+    if (st == RG_OK)
+        st = rg_record_launch(w->launch.kernel, w->launch.args, w->b->n, &record);
+    if (st == RG_OK)
+        st = rg_backward(record);
+    if (st == RG_OK)
+        st = rg_sync(w->c->device->dev);
+    if (record)
+        rg_record_release(record);
+    for (size_t i = 0; st == RG_OK && i < w->b->n; i++) {
+        const rg_cli_param *p = &w->b->params[i];
+        if (p->info.is_array)
+            st = rg_cli_launch_get_data(&w->launch, i, w->out[i]);
+        if (st != RG_OK || !p->info.has_float)
+            continue;
+        void *items = room(p->count, p->info.item_size);
+        st = rg_cli_launch_get_gradient(&w->launch, i, items);
+        w->grad[i] = room(floats_of(p), sizeof(double));
+        floats_get(p, items, w->grad[i]);
+        free(items);
+    }
+    return st;
+}
+
+/* <y, J v> of the device with v in parameter i; *scale: size of what was summed. */
+static rg_status run_tangent(work *w, size_t i, double *v, double *sum, double *scale) {
+    const rg_cli_param *p = &w->b->params[i];
+    void *items = room(p->count, p->info.item_size);
+    floats_set(p, items, v);
+    rg_status st = rg_cli_launch_reset(&w->launch);
+    if (st == RG_OK)
+        st = rg_cli_launch_set_gradient(&w->launch, i, items);
+    free(items);
+    if (st == RG_OK)
+        st = rg_launch_tangent(w->launch.kernel, w->launch.args, w->b->n);
+    if (st == RG_OK)
+        st = rg_sync(w->c->device->dev);
+    *sum = *scale = 0;
+    for (size_t j = 0; st == RG_OK && j < w->b->n; j++) {
+        const rg_cli_param *q = &w->b->params[j];
+        if (!w->weight[j])
+            continue;
+        size_t n = floats_of(q);
+        double *dot = room(n, sizeof *dot);
+        items = room(q->count, q->info.item_size);
+        st = rg_cli_launch_get_gradient(&w->launch, j, items);
+        floats_get(q, items, dot);
+        for (size_t c = 0; c < n; c++)
+            if (w->weight[j][c] != 0) {
+                double term = w->weight[j][c] * dot[c];
+                *sum += term;
+                *scale += term * term;
+            }
+        free(items);
+        free(dot);
+    }
+    *scale = sqrt(*scale);
+    return st;
+}
+
+static double largest(const double *v, size_t n) {
+    double most = 0;
+    for (size_t c = 0; v && c < n; c++)
+        most = fmax(most, fabs(v[c]));
+    return most;
+}
+
+static void test_tangent(work *w, size_t i, rg_cli_rng *r) {
+    rg_check_row *row = &w->report->rows[i];
+    size_t n = floats_of(&w->b->params[i]);
+    double *v = room(n, sizeof *v), sum, scale, here = 0, size = 0;
+    for (size_t c = 0; c < n; c++)
+        v[c] = rg_cli_rng_normal(r);
+    rg_status st = run_tangent(w, i, v, &sum, &scale);
+    if (st != RG_OK) {
+        cell(&row->tangent, RG_CHECK_FAIL, NAN,
+             rg_cli_format("the tangent failed: %s", message(w->c->device, st)));
+        free(v);
+        return;
+    }
+    for (size_t c = 0; c < n; c++) {
+        here += w->grad[i][c] * v[c];
+        size += (w->grad[i][c] * v[c]) * (w->grad[i][c] * v[c]);
+    }
+    scale = fmax(scale, sqrt(size));
+    double off = fabs(sum - here);
+    test(&row->tangent, sum == here ? 0 : off / scale, w->tol.tangent,
+         rg_cli_format("tangent %.9g, adjoint %.9g", sum, here));
+    free(v);
+}
+
+/* One direction. single: the index of the only scalar in it, or n. */
+static void test_direction(work *w, size_t i, const double *v, size_t single, double y) {
+    const rg_cli_param *p = &w->b->params[i];
+    rg_check_cell *to = &w->report->rows[i].difference;
+    size_t n = floats_of(p);
+    rg_model_slope d =
+        rg_model_derivative(&w->model, i, v, (const double *const *)w->weight);
+    double here = 0, size = 0;
+    for (size_t c = 0; c < n; c++) {
+        here += w->grad[i][c] * v[c];
+        size += (w->grad[i][c] * v[c]) * (w->grad[i][c] * v[c]);
+    }
+    const char *where = single == n ? "along a random direction"
+                                    : rg_cli_format("at scalar %zu", single);
+    if (!d.finite) {
+        cell(to, RG_CHECK_SKIP, 0, rg_cli_format("%s: no finite difference", where));
+        return;
+    }
+    double scale = fmax(fmax(fabs(d.value), sqrt(size)),
+                        fmax(1e-2 * largest(w->grad[i], n) * largest(v, n), w->tol.floor * y));
+    double off = fabs(here - d.value), error = off == 0 ? 0 : off / scale;
+    bool unsure = d.error > 1e-2 * scale;
+    if (error <= w->tol.difference) {
+        cell(to, RG_CHECK_PASS, error, NULL);
+    } else if (isfinite(here) && (d.kink || unsure)) {
+        rg_check_row *row = &w->report->rows[i];
+        w->kinks++;
+        if (row->kinks++ == 0)
+            row->kink = rg_cli_format("%s %s: left %.6g, right %.6g, adjoint %.6g",
+                                      d.kink ? "a kink" : "not smooth", where, d.left, d.right,
+                                      here);
+        cell(to, RG_CHECK_SKIP, error, NULL);
+    } else if (error <= w->tol.difference + 4 * d.error / scale) {
+        cell(to, RG_CHECK_PASS, error, NULL);
+    } else {
+        const char *zero = largest(w->grad[i], n) == 0 ? "the whole gradient is zero: " : "";
+        cell(to, RG_CHECK_FAIL, error,
+             rg_cli_format("%s%s: difference %.9g, adjoint %.9g", zero, where, d.value, here));
+    }
+}
+
+static void test_differences(work *w, size_t i, rg_cli_rng *r) {
+    size_t n = floats_of(&w->b->params[i]);
+    double *v = room(n, sizeof *v), y = 0;
+    for (size_t j = 0; j < w->b->n; j++)
+        if (w->weight[j])
+            y = fmax(y, largest(w->weight[j], floats_of(&w->b->params[j])));
+    for (int k = 0; k < DIRECTIONS && n > 1; k++) {
+        for (size_t c = 0; c < n; c++)
+            v[c] = rg_cli_rng_normal(r);
+        test_direction(w, i, v, n, y);
+    }
+    memset(v, 0, n * sizeof *v);
+    size_t singles = n <= EVERY ? n : SAMPLES;
+    for (size_t k = 0; k < singles; k++) {
+        size_t c = n <= EVERY ? k : (size_t)rg_cli_rng_below(r, n);
+        v[c] = 1;
+        test_direction(w, i, v, c, y);
+        v[c] = 0;
+    }
+    free(v);
+}
+
+static void evaluate(work *w, uint64_t round) {
+    rg_check *c = w->c;
+    rg_cli_rng r = {rg_cli_hash(w->b->name) ^ (w->seed + 77 + round)};
+    rg_kernel *k = NULL;
+    rg_status st = rg_module_kernel(c->device->mod, w->b->name, &k);
+    if (w->has_model)
+        test_primal(w, "the device", w->out);
+    for (size_t i = 0; i < w->b->n; i++) {
+        size_t n = floats_of(&w->b->params[i]);
+        if (!w->b->params[i].info.has_float || !changed(w->b, w->out, i))
+            continue; /* what is only read: its own weight would only add to both sides */
+        w->weight[i] = room(n, sizeof(double));
+        for (size_t e = 0; e < n; e++)
+            w->weight[i][e] = rg_cli_rng_normal(&r);
+    }
+    if (st == RG_OK)
+        st = rg_cli_launch_new(k, w->b, true, &w->launch);
+    if (st == RG_OK)
+        st = run_adjoint(w);
+    if (st != RG_OK) {
+        cell(&w->report->whole, RG_CHECK_FAIL, 0,
+             rg_cli_format("the adjoint failed: %s", message(c->device, st)));
+        return;
+    }
+    if (w->has_model)
+        test_primal(w, "the recorded launch", w->out);
+    for (size_t i = 0; i < w->b->n; i++) {
+        rg_check_row *row = &w->report->rows[i];
+        size_t n = floats_of(&w->b->params[i]), set = 0;
+        if (!w->b->params[i].info.has_float || !w->grad[i])
+            continue;
+        for (size_t e = 0; e < n; e++)
+            set += w->grad[i][e] != 0;
+        row->has_gradient = true;
+        row->nonzero = n ? (double)set / (double)n : 0;
+        rg_cli_progress("checking %s: %s", w->b->name, w->b->params[i].info.name);
+        test_tangent(w, i, &r);
+        if (w->has_model)
+            test_differences(w, i, &r);
+        else
+            cell(&row->difference, RG_CHECK_SKIP, 0, c->fine->why_not);
+    }
+    rg_cli_progress(NULL);
+}
+
+static void new_rows(work *w) {
+    w->report->whole = (rg_check_cell){RG_CHECK_NONE, 0, NULL};
+    for (size_t i = 0; i < w->b->n; i++)
+        w->report->rows[i] = (rg_check_row){.param = w->b->params[i].info.name};
+}
+
+bool rg_check_kernel(rg_check *c, rg_cli_binding *b, rg_check_report *report) {
+    work w = {.c = c, .b = b, .report = report, .tol = tolerance_of(c, b), .seed = c->args->seed};
+    *report = (rg_check_report){.kernel = b->name, .n = b->n, .inputs = ""};
+    report->rows = rg_cli_alloc(b->n, sizeof *report->rows);
+    w.out = rg_cli_alloc(b->n, sizeof *w.out);
+    w.weight = rg_cli_alloc(b->n, sizeof *w.weight);
+    w.grad = rg_cli_alloc(b->n, sizeof *w.grad);
+    bool *fixed = rg_cli_alloc(b->n, sizeof *fixed);
+    rg_check_mark_given(b, fixed);
+    bool drawn = rg_check_any_drawn(b, fixed);
+    for (uint64_t round = 0; round < REDRAWS; round++) {
+        new_rows(&w);
+        w.kinks = 0;
+        if (!find_inputs(&w, fixed, round))
+            break;
+        evaluate(&w, round);
+        if (!w.kinks || !drawn)
+            break;
+    }
+    work_clear(&w);
+    if (c->fine->why_not && !c->fine->no_compiler && report->whole.state == RG_CHECK_NONE)
+        cell(&report->whole, RG_CHECK_FAIL, 0,
+             rg_cli_format("no differences: the C compiler does not take the file with float as "
+                           "double: %s",
+                           c->fine->why_not));
+    return rg_cli_problem_count() == 0;
+}

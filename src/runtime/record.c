@@ -1,0 +1,338 @@
+/* When a launch is recorded its adjoint is built first, so that whatever must be refused is refused
+ * before anything has run. The adjoint's arrays say which values they want (ad.h):
+ *
+ *   RG_ARR_BEFORE  as before the launch: when the launch overwrites it, a copy is held
+ *   RG_ARR_AFTER   as the launch left it
+ *
+ * Anything else that must still stand is known by its version: a plain record finds a change and
+ * says so; a tape's record holds on to the range, and whoever changes it makes the copy.
+ *
+ * Parameters bound to the same array: each but the first gets a gradient of its own, zeroed, that
+ * is added to the shared one when the adjoint has run. So no two gradients of a launch alias, and
+ * nothing in the compiler has to know that they might. */
+#include "runtime/record.h"
+
+#include "ir/eval.h"
+#include "runtime/launch.h"
+
+#include <string.h>
+
+typedef struct kept {
+    rg_array *array;    /* array parameter, or NULL */
+    rg_array *gradient; /* of a by-value parameter, or NULL */
+    size_t value;       /* offset into the record's values */
+    bool wanted;        /* the adjoint reads its data */
+    uint64_t version;   /* that it must still have, when not held */
+    rg_held *held;
+    uint32_t same;      /* 1 + earlier parameter with the same gradient */
+} kept;
+
+struct rg_record {
+    rg_handle handle;
+    rg_module *module;
+    rg_kernel *kernel;
+    rg_program *adjoint; /* NULL: nothing is active */
+    bool done;
+    unsigned char *values;
+    kept params[];
+};
+
+static void record_drop(rg_record *r) {
+    if (--r->handle.refs)
+        return;
+    rg_module *m = r->module;
+    rg_context *ctx = m->ctx;
+    rg_context_retain(ctx);
+    for (uint32_t i = 0; i < r->kernel->nparams; i++) {
+        rg_held_drop(r->params[i].held);
+        if (r->params[i].array)
+            rg_array_drop(r->params[i].array);
+        if (r->params[i].gradient)
+            rg_array_drop(r->params[i].gradient);
+    }
+    rg_handle_free(ctx, &r->handle);
+    rg_module_drop(m);
+    rg_context_drop(ctx);
+}
+
+static rg_record *record_new(rg_kernel *k, const rg_arg *args) {
+    rg_context *ctx = k->module->ctx;
+    size_t size = sizeof(rg_record) + k->nparams * sizeof(kept), values = size;
+    for (uint32_t i = 0; i < k->nparams; i++)
+        if (!k->params[i].is_array)
+            size += (k->params[i].item_size + 15) / 16 * 16;
+    size += 16;
+    rg_record *r = rg_handle_new(ctx, size, RG_MAGIC_RECORD);
+    if (!r)
+        return NULL;
+    r->module = k->module;
+    rg_module_retain(k->module);
+    r->kernel = k;
+    values = (values + 15) / 16 * 16;
+    r->values = (unsigned char *)r + values;
+    size_t at = 0;
+    for (uint32_t i = 0; i < k->nparams; i++) {
+        kept *p = &r->params[i];
+        p->array = args[i].array;
+        p->gradient = args[i].gradient;
+        p->same = k->same[i];
+        if (p->array)
+            rg_array_retain(p->array);
+        if (p->gradient)
+            rg_array_retain(p->gradient);
+        if (!k->params[i].is_array) {
+            p->value = at;
+            memcpy(r->values + at, args[i].value, k->params[i].item_size);
+            at += (k->params[i].item_size + 15) / 16 * 16;
+        }
+    }
+    return r;
+}
+
+/* What the adjoint wants of parameter i: RG_ARR_BEFORE, RG_ARR_AFTER, both, or nothing. */
+static uint32_t wants(const rg_record *r, uint32_t i) {
+    if (!r->adjoint || !r->kernel->params[i].is_array)
+        return 0;
+    const rg_fn *f = r->adjoint->fn;
+    return rg_array_at(f, f->params.at[i].array)->flags & (RG_ARR_BEFORE | RG_ARR_AFTER);
+}
+
+static rg_status hold(rg_record *r, uint32_t i) {
+    kept *p = &r->params[i];
+    p->held = rg_array_hold(p->array);
+    return p->held ? RG_OK : RG_ERROR_MEMORY;
+}
+
+/* What has to be done before the launch overwrites its arrays. */
+static rg_status keep_before(rg_record *r) {
+    for (uint32_t i = 0; i < r->kernel->nparams; i++) {
+        uint32_t w = wants(r, i);
+        if (!w)
+            continue;
+        r->params[i].wanted = true;
+        bool writes = r->kernel->params[i].uses.writes;
+        if (writes && w == (RG_ARR_BEFORE | RG_ARR_AFTER))
+            return rg_fail(r->module->ctx, RG_ERROR_INTERNAL,
+                           "the adjoint of '%s' wants '%s' from before and from after",
+                           r->kernel->fn->name, r->kernel->params[i].name);
+        if (writes && (w & RG_ARR_BEFORE)) {
+            rg_status s = hold(r, i);
+            if (s != RG_OK)
+                return s;
+        }
+    }
+    return RG_OK;
+}
+
+static rg_status keep_after(rg_record *r, bool tape) {
+    for (uint32_t i = 0; i < r->kernel->nparams; i++) {
+        kept *p = &r->params[i];
+        if (!p->wanted || p->held)
+            continue;
+        p->version = rg_array_version(p->array);
+        if (tape && hold(r, i) != RG_OK)
+            return RG_ERROR_MEMORY;
+    }
+    return RG_OK;
+}
+
+rg_status rg_record_make(rg_kernel *k, const rg_arg *args, size_t n, bool tape, rg_record **out) {
+    *out = NULL;
+    rg_status s = rg_launch_bind(k, args, n, RG_USE_RECORD);
+    if (s != RG_OK)
+        return s;
+    bool any = false;
+    for (uint32_t i = 0; i < k->nparams; i++)
+        any |= k->active[i];
+    rg_program *primal = NULL, *adjoint = NULL;
+    if (any)
+        s = rg_launch_program(k, RG_ADJOINT, k->active, &adjoint);
+    if (s == RG_OK)
+        s = rg_launch_program(k, RG_PRIMAL, NULL, &primal);
+    if (s != RG_OK)
+        return s;
+    rg_record *r = record_new(k, args);
+    if (!r)
+        return RG_ERROR_MEMORY;
+    r->adjoint = adjoint;
+    s = keep_before(r);
+    if (s == RG_OK)
+        s = rg_launch_before_writes(k, args);
+    if (s == RG_OK) {
+        s = rg_launch_run(primal, k->bindings);
+        rg_launch_wrote(k, args);
+    }
+    if (s == RG_OK)
+        s = keep_after(r, tape);
+    if (s != RG_OK) {
+        record_drop(r);
+        return s;
+    }
+    *out = r;
+    return RG_OK;
+}
+
+/* ---- gradients of parameters that are one array ---- */
+
+static void add_scalar(rg_mem m, void *to, const void *from) {
+    if (m == RG_M_F32) {
+        float a, b;
+        memcpy(&a, to, sizeof a);
+        memcpy(&b, from, sizeof b);
+        a += b;
+        memcpy(to, &a, sizeof a);
+    } else if (m == RG_M_F64) {
+        double a, b;
+        memcpy(&a, to, sizeof a);
+        memcpy(&b, from, sizeof b);
+        a += b;
+        memcpy(to, &a, sizeof a);
+    } else if (m == RG_M_F16) {
+        uint16_t a, b;
+        memcpy(&a, to, sizeof a);
+        memcpy(&b, from, sizeof b);
+        a = rg_half_from_float(rg_half_to_float(a) + rg_half_to_float(b));
+        memcpy(to, &a, sizeof a);
+    }
+}
+
+static void add_leaf(const rg_leaf *l, uint32_t axis, unsigned char *to,
+                     const unsigned char *from) {
+    if (axis == l->ndims) {
+        add_scalar(l->mem, to, from);
+        return;
+    }
+    for (int64_t i = 0; i < l->dims[axis]; i++)
+        add_leaf(l, axis + 1, to + i * l->strides[axis], from + i * l->strides[axis]);
+}
+
+static void add_gradient(const rg_elem *e, size_t count, unsigned char *to,
+                         const unsigned char *from) {
+    for (size_t i = 0; i < count; i++, to += e->size, from += e->size)
+        for (uint32_t l = 0; l < e->nleaves; l++)
+            add_leaf(&e->leaves[l], 0, to + e->leaves[l].offset, from + e->leaves[l].offset);
+}
+
+/* ---- backward ---- */
+
+static size_t gradient_count(const rg_record *r, uint32_t i) {
+    return r->params[i].array ? r->params[i].array->count : 1;
+}
+
+static rg_status bind_backward(rg_record *r, rg_memory *own) {
+    rg_kernel *k = r->kernel;
+    rg_context *ctx = r->module->ctx;
+    rg_device *dev = r->module->dev;
+    for (uint32_t i = 0; i < k->nparams; i++) {
+        const rg_param_use *u = &k->params[i];
+        kept *p = &r->params[i];
+        rg_binding *b = &k->bindings[i];
+        *b = (rg_binding){NULL, NULL, NULL, NULL};
+        if (!u->is_array) {
+            b->value = r->values + p->value;
+            if (p->gradient)
+                b->shadow = rg_array_data(p->gradient);
+        } else {
+            b->data = rg_array_data(p->array);
+            b->shape = p->array->shape;
+            if (r->adjoint->active[i])
+                b->shadow = rg_array_grad(p->array);
+            if (p->array->storage->mapped[RG_GRADIENT] && b->shadow)
+                return rg_fail(ctx, RG_ERROR_STATE,
+                               "the backward launch of '%s': the gradient of '%s' is mapped: call "
+                               "rg_array_unmap first",
+                               k->fn->name, u->name);
+            bool copied = p->held && p->held->copied;
+            if (copied)
+                b->data = p->held->copy.at;
+            uint64_t version = p->held ? p->held->version : p->version;
+            if (p->wanted && !copied &&
+                (rg_array_version(p->array) != version || p->array->storage->mapped[RG_DATA]))
+                return rg_fail(ctx, RG_ERROR_STATE,
+                               "array '%s' was changed after the launch of kernel '%s' was "
+                               "recorded, but the backward launch reads it: run rg_backward before "
+                               "changing it, give the kernel an array of its own, or record on a "
+                               "tape, which keeps what is overwritten",
+                               u->name, k->fn->name);
+        }
+        if (p->same && b->shadow) {
+            rg_status s = dev->ops->alloc(dev, gradient_count(r, i) * u->item_size, &own[i]);
+            if (s != RG_OK)
+                return s;
+            b->shadow = own[i].at;
+        }
+    }
+    return RG_OK;
+}
+
+rg_status rg_record_backward(rg_record *r) {
+    rg_context *ctx = r->module->ctx;
+    rg_device *dev = r->module->dev;
+    rg_kernel *k = r->kernel;
+    if (r->done)
+        return rg_fail(ctx, RG_ERROR_STATE, "this record of kernel '%s' has been run backward",
+                       k->fn->name);
+    rg_status s = rg_device_state(dev);
+    if (s != RG_OK)
+        return s;
+    if (!r->adjoint) {
+        r->done = true;
+        return RG_OK;
+    }
+    size_t own_size = (k->nparams + 1) * sizeof(rg_memory);
+    rg_memory *own = rg_ctx_alloc(ctx, own_size);
+    if (!own)
+        return RG_ERROR_MEMORY;
+    s = bind_backward(r, own);
+    for (uint32_t i = 0; i < k->nparams && s == RG_OK; i++)
+        if (r->params[i].gradient)
+            s = rg_array_before_write(r->params[i].gradient);
+    if (s == RG_OK) {
+        r->done = true;
+        s = rg_launch_run(r->adjoint, k->bindings);
+        for (uint32_t i = 0; i < k->nparams; i++)
+            if (r->params[i].gradient)
+                rg_array_wrote(r->params[i].gradient, RG_DEPENDS_KEEP);
+    }
+    bool shared = false;
+    for (uint32_t i = 0; i < k->nparams; i++)
+        shared |= own[i].at != NULL;
+    if (shared && s == RG_OK)
+        s = dev->ops->sync(dev);
+    for (uint32_t i = 0; i < k->nparams; i++) {
+        if (!own[i].at)
+            continue;
+        if (s == RG_OK) {
+            kept *p = &r->params[i];
+            add_gradient(k->fn->params.at[i].elem, gradient_count(r, i),
+                         p->array ? rg_array_grad(p->array) : rg_array_data(p->gradient),
+                         own[i].at);
+        }
+        dev->ops->free(dev, &own[i]);
+    }
+    rg_ctx_free(ctx, own, own_size);
+    return s;
+}
+
+/* ---- the public part ---- */
+
+rg_status rg_record_launch(rg_kernel *k, const rg_arg *args, size_t n, rg_record **out) {
+    if (rg_kernel_fault(k))
+        return RG_ERROR_ARGUMENT;
+    if (!out)
+        return rg_fail(k->module->ctx, RG_ERROR_ARGUMENT, "rg_record_launch: out is null");
+    return rg_record_make(k, args, n, false, out);
+}
+
+rg_status rg_backward(rg_record *r) {
+    if (!r || rg_handle_fault(&r->handle, RG_MAGIC_RECORD))
+        return RG_ERROR_ARGUMENT;
+    return rg_record_backward(r);
+}
+
+void rg_record_release(rg_record *r) {
+    if (!r || rg_handle_fault(&r->handle, RG_MAGIC_RECORD))
+        return;
+    r->handle.released = true;
+    record_drop(r);
+}

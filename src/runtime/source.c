@@ -1,0 +1,124 @@
+/* The text of a kernel's variants, and compiling them ahead. */
+#include "runtime/launch.h"
+
+#include "emit/c/emit_c.h"
+#include "ir/print.h"
+
+#include <string.h>
+
+static rg_mode mode_of(rg_kernel_mode m) {
+    switch (m) {
+    case RG_MODE_ADJOINT:
+        return RG_ADJOINT;
+    case RG_MODE_TANGENT:
+        return RG_TANGENT;
+    case RG_MODE_HVP:
+        return RG_HVP;
+    default:
+        return RG_PRIMAL;
+    }
+}
+
+/* Fills k->active from the options. */
+static rg_status choose(rg_kernel *k, const rg_emit_options *o) {
+    rg_context *ctx = k->module->ctx;
+    if (!o || o->size < sizeof *o)
+        return rg_fail(ctx, RG_ERROR_ARGUMENT, "the options are null or their size is not set");
+    if ((unsigned)o->mode > RG_MODE_HVP || (unsigned)o->target > RG_TARGET_EXPLAIN)
+        return rg_fail(ctx, RG_ERROR_ARGUMENT, "the options name no mode or no target");
+    for (uint32_t i = 0; i < k->nparams; i++) {
+        if (o->active && o->active[i] && !k->params[i].has_float)
+            return rg_fail(ctx, RG_ERROR_ARGUMENT,
+                           "parameter '%s' of kernel '%s' holds no floats: it cannot be active",
+                           k->params[i].name, k->fn->name);
+        k->active[i] = o->active ? o->active[i] : k->params[i].has_float;
+    }
+    return RG_OK;
+}
+
+static void emit(rg_kernel *k, const rg_variant *v, const rg_emit_options *o, const rg_activity *act,
+                 rg_text *out) {
+    rg_emit_c_options plain = {0};
+    if (k->module->dev)
+        plain.checked = k->module->dev->options.checked;
+    const char *name = rg_format(out->arena, "rg_entry_%s_%s_0", k->fn->name,
+                                 rg_mode_name(v->fn->mode));
+    const rg_fn *fns[1] = {v->fn};
+    switch (o->target) {
+    case RG_TARGET_C:
+        rg_emit_c_plain(v->fn, act, out);
+        break;
+    case RG_TARGET_IR:
+        rg_ir_print(v->fn, out);
+        break;
+    case RG_TARGET_CPU:
+        rg_emit_c_cpu(fns, &name, 1, &plain, out);
+        break;
+    case RG_TARGET_EXPLAIN:
+        rg_explain(k->module->unit, k->index, v, out);
+        break;
+    }
+}
+
+rg_status rg_kernel_emit(rg_kernel *k, const rg_emit_options *o, char **out) {
+    if (rg_kernel_fault(k))
+        return RG_ERROR_ARGUMENT;
+    rg_context *ctx = k->module->ctx;
+    if (!out)
+        return rg_fail(ctx, RG_ERROR_ARGUMENT, "rg_kernel_emit: out is null");
+    *out = NULL;
+    rg_status s = choose(k, o);
+    if (s != RG_OK)
+        return s;
+    rg_activity act = {.nparams = k->nparams, .active = k->active, .group = NULL};
+    /* What is explained is the adjoint, whatever the mode. */
+    rg_mode mode = o->target == RG_TARGET_EXPLAIN ? RG_ADJOINT : mode_of(o->mode);
+    rg_variant *v;
+    s = rg_kernel_variant(k, mode, &act, &v);
+    if (s != RG_OK)
+        return s;
+    rg_arena *a = rg_arena_new(&ctx->allocator);
+    if (!a) {
+        rg_variant_free(v);
+        return rg_fail_memory(ctx);
+    }
+    rg_arena *volatile where = a;
+    int thrown = RG_GUARD(a);
+    if (!thrown && (thrown = RG_GUARD(v->arena)) != 0)
+        where = v->arena;
+    if (!thrown && (thrown = RG_GUARD(k->module->unit->arena)) != 0)
+        where = k->module->unit->arena;
+    volatile rg_status result = RG_OK;
+    if (thrown) {
+        result = rg_fail_thrown(ctx, where, thrown);
+    } else {
+        rg_text text = {.arena = a};
+        emit(k, v, o, &act, &text);
+        *out = rg_ctx_gift(ctx, rg_text_str(&text));
+        if (!*out)
+            result = RG_ERROR_MEMORY;
+    }
+    rg_arena_free(a);
+    rg_variant_free(v);
+    return result;
+}
+
+rg_status rg_kernel_prepare(rg_kernel *k, const rg_emit_options *o) {
+    if (rg_kernel_fault(k))
+        return RG_ERROR_ARGUMENT;
+    rg_context *ctx = k->module->ctx;
+    if (!k->module->dev)
+        return rg_fail(ctx, RG_ERROR_STATE, "kernel '%s' was loaded without a device", k->fn->name);
+    rg_status s = choose(k, o);
+    if (s != RG_OK)
+        return s;
+    if (o->mode == RG_MODE_HVP)
+        return rg_fail(ctx, RG_ERROR_UNSUPPORTED,
+                       "no launch runs a Hessian-vector product yet: rg_kernel_emit gives its text");
+    bool any = false;
+    for (uint32_t i = 0; i < k->nparams; i++)
+        any |= k->active[i];
+    /* A launch with nothing active runs the primal alone. */
+    rg_program *p;
+    return rg_launch_program(k, any ? mode_of(o->mode) : RG_PRIMAL, k->active, &p);
+}

@@ -1,0 +1,18 @@
+// run: n=3 x=1,2,3 y=0 --grad y=1
+// expect: y = -14
+// expect: x.grad = -2 -4 -6
+#include <math.h>
+
+#ifndef REAL
+#define REAL float
+#endif
+typedef REAL real;
+
+void take(int n, const real x[n], real y[1])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        #pragma omp atomic update
+        y[0] -= x[i] * x[i];
+    }
+}

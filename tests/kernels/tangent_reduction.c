@@ -1,0 +1,17 @@
+// run: n=3 x=1,2,3 y=0 --dot x=1,2,3
+// expect: y.dot = 28
+#include <math.h>
+
+#ifndef REAL
+#define REAL float
+#endif
+typedef REAL real;
+
+void sumsq(int n, const real x[n], real y[1])
+{
+    real s = 0;
+    #pragma omp parallel for reduction(+:s)
+    for (int i = 0; i < n; i++)
+        s += x[i] * x[i];
+    y[0] = s;
+}
