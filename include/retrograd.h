@@ -74,7 +74,8 @@ typedef struct rg_context_options {
 
 RG_API rg_status rg_context_new(const rg_context_options *o, rg_context **out);
 RG_API void rg_context_release(rg_context *ctx);
-/* Words for the last call that failed; "" before any. Valid until the next call on ctx. */
+/* Words for the last call that failed; "" before any. Valid until the next call on ctx. After a
+ * module was compiled: its warnings. */
 RG_API const char *rg_context_message(const rg_context *ctx);
 
 /* ---- devices ---- */

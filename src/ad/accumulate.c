@@ -15,7 +15,7 @@
 #include "ir/build.h"
 
 enum {
-    MAX_REDUCTIONS = 32, /* of one parallel */
+    MAX_REDUCTIONS = 32,  /* of one parallel */
     MAX_QUESTIONS = 10000 /* proofs tried in one function; beyond, addto's stay atomic */
 };
 
@@ -23,7 +23,7 @@ typedef struct state {
     rg_fn *f;
     const rg_activity *act;
     rg_arena *scratch;
-    rg_rid *life;   /* [arrays.n] region in which the array comes to life; the body if not local */
+    rg_rid *life; /* [arrays.n] region in which the array comes to life; the body if not local */
     rg_build *b;
     rg_iids accums; /* the undecided addto's, in the order of the text */
     int questions;
@@ -108,28 +108,11 @@ static rg_iid loop_to_leave(state *s, rg_iid addto) {
     return best;
 }
 
-static bool same_constant(const rg_fn *f, rg_val a, rg_val b) {
-    int64_t x, y;
-    return rg_val_const_int(f, a, &x) && rg_val_const_int(f, b, &y) && x == y;
-}
-
-static bool same_target(const rg_fn *f, rg_iid a, rg_iid b) {
-    const rg_ins *x = rg_ins_at(f, a), *y = rg_ins_at(f, b);
-    if (x->array != y->array || x->leaf != y->leaf)
-        return false;
-    uint32_t n = rg_ins_nindices(f, x);
-    for (uint32_t k = 0; k < n; k++)
-        if (rg_operand(f, a, k) != rg_operand(f, b, k) &&
-            !same_constant(f, rg_operand(f, a, k), rg_operand(f, b, k)))
-            return false;
-    return true;
-}
-
 /* The sum that goes through a loop, in place of the addto's in `targets`. */
 typedef struct sum {
     uint8_t *holds; /* [ins.n as it was] a target, or an instruction with one inside */
     uint32_t n;
-    bool reduces;   /* in a parallel: by red */
+    bool reduces; /* in a parallel: by red */
     rg_type type;
 } sum;
 
@@ -233,9 +216,7 @@ static void leave_loop(state *s, const rg_iids *targets, rg_iid loop) {
     const rg_array *array = rg_array_at(f, like.array);
     bool exists = (array->kind == RG_ARR_SHADOW && !f->params.at[array->param].is_array) ||
                   surely_reached(f, first, loop);
-    sum m = {.n = f->ins.n,
-             .reduces = parallel,
-             .type = rg_mem_value(rg_ins_leaf(f, &like)->mem)};
+    sum m = {.n = f->ins.n, .reduces = parallel, .type = rg_mem_value(rg_ins_leaf(f, &like)->mem)};
     m.holds = RG_NEW_N(s->scratch, uint8_t, m.n);
     for (uint32_t k = 0; k < targets->n; k++)
         for (rg_iid i = targets->at[k]; i != loop; i = owner_of(f, i))
@@ -286,12 +267,12 @@ static void leave_loops(state *s) {
     for (uint32_t k = 0; k < s->accums.n; k++) {
         rg_iid loop = leaves[k];
         /* The parallel may have got its fill meanwhile. */
-        if (!loop || (rg_ins_at(f, loop)->op == RG_PARALLEL &&
-                      rg_ins_at(f, loop)->nres >= MAX_REDUCTIONS))
+        if (!loop ||
+            (rg_ins_at(f, loop)->op == RG_PARALLEL && rg_ins_at(f, loop)->nres >= MAX_REDUCTIONS))
             continue;
         rg_iids targets = {0};
         for (uint32_t j = k; j < s->accums.n; j++) {
-            if (leaves[j] != loop || !same_target(f, s->accums.at[k], s->accums.at[j]))
+            if (leaves[j] != loop || !rg_grad_same_index(f, s->accums.at[k], s->accums.at[j]))
                 continue;
             RG_PUSH(s->scratch, &targets, s->accums.at[j]);
             leaves[j] = j == k ? loop : 0;

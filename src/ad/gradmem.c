@@ -1,5 +1,5 @@
-/* Gradient memory: a parameter's shadow is its own memory unless the launch bound several
- * parameters to one array; a local is its own. */
+/* Gradient memory: a parameter's shadow (and its data) is its own memory unless the launch bound
+ * several parameters to one array; a local is its own. */
 #include "ad/gradmem.h"
 
 #include "ir/meet.h"
@@ -8,7 +8,7 @@ bool rg_grad_same(const rg_fn *f, const rg_activity *act, rg_aid a, rg_aid b) {
     const rg_array *x = rg_array_at(f, a), *y = rg_array_at(f, b);
     if (a == b)
         return true;
-    if (x->kind != RG_ARR_SHADOW || y->kind != RG_ARR_SHADOW || x->shadow != y->shadow)
+    if (x->kind == RG_ARR_LOCAL || x->kind != y->kind || x->shadow != y->shadow)
         return false;
     if (x->param == y->param)
         return true;
@@ -56,6 +56,22 @@ bool rg_grad_may_meet(const rg_fn *f, const rg_activity *act, rg_iid a, rg_iid b
         return true;
     rg_access p = rg_access_of(f, a, x), q = rg_access_of(f, b, y);
     return rg_may_meet(f, &p, &q, shared, loop, loop ? RG_ORDER_OTHER : RG_ORDER_ANY);
+}
+
+bool rg_grad_same_index(const rg_fn *f, rg_iid a, rg_iid b) {
+    const rg_ins *x = rg_ins_at(f, a), *y = rg_ins_at(f, b);
+    if (x->array != y->array || x->leaf != y->leaf)
+        return false;
+    uint32_t n = rg_ins_nindices(f, x);
+    for (uint32_t k = 0; k < n; k++)
+        if (!rg_grad_same_value(f, rg_operand(f, a, k), rg_operand(f, b, k)))
+            return false;
+    return true;
+}
+
+bool rg_grad_same_value(const rg_fn *f, rg_val a, rg_val b) {
+    int64_t x = 0, y = 0;
+    return a == b || (rg_val_const_int(f, a, &x) && rg_val_const_int(f, b, &y) && x == y);
 }
 
 static bool invariant(const rg_fn *f, rg_val v, rg_rid region, int *steps) {

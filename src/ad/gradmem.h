@@ -4,7 +4,7 @@
 
 #include "ir/ir.h"
 
-/* Are a and b one array, or shadows of parameters that share a gradient? */
+/* Are a and b one array, or the data, or the shadows, of parameters bound to one array? */
 bool rg_grad_same(const rg_fn *f, const rg_activity *act, rg_aid a, rg_aid b);
 
 typedef RG_VEC(rg_iid) rg_iids;
@@ -19,6 +19,10 @@ rg_aid rg_grad_array(const rg_fn *f, const rg_activity *act, rg_iid i, rg_aid a)
  * of `loop` if it is given, else in one run of region `shared`? */
 bool rg_grad_may_meet(const rg_fn *f, const rg_activity *act, rg_iid a, rg_iid b, rg_rid shared,
                       rg_iid loop);
+
+/* The same element of the same array, by the same values or constants. */
+bool rg_grad_same_index(const rg_fn *f, rg_iid a, rg_iid b);
+bool rg_grad_same_value(const rg_fn *f, rg_val a, rg_val b);
 
 /* Is v the same for every iteration of the region: defined outside, or pure ops of such? */
 bool rg_grad_invariant(const rg_fn *f, rg_val v, rg_rid region);

@@ -270,8 +270,7 @@ void rg_cli_command_help(const rg_cli_command *c, FILE *to) {
         const struct option *o = &options[i];
         char left[80];
         snprintf(left, sizeof left, "  %s%s%s%s%s", o->letter ? o->letter : "",
-                 o->letter ? ", " : "    ", o->name, o->value ? " " : "",
-                 o->value ? o->value : "");
+                 o->letter ? ", " : "    ", o->name, o->value ? " " : "", o->value ? o->value : "");
         if (strlen(left) > 27)
             fprintf(to, "%s\n%29s%s\n", left, "", o->help);
         else

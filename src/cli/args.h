@@ -47,8 +47,8 @@ typedef struct rg_cli_strings {
 } rg_cli_strings;
 
 typedef struct rg_cli_args {
-    const char *file;   /* NULL: not given */
-    const char *kernel; /* second name, or --kernel */
+    const char *file;     /* NULL: not given */
+    const char *kernel;   /* second name, or --kernel */
     rg_cli_strings extra; /* names beyond those */
     rg_cli_pairs values, grads, dots, outs;
     const char *device, *target, *output, *active, *cpp;

@@ -250,8 +250,7 @@ void rg_cli_binding_solve(rg_cli_binding *b) {
     for (size_t i = 0; i < b->n; i++) {
         rg_cli_param *p = &b->params[i];
         int64_t shape[RG_MAX_RANK];
-        if (!p->info.is_array || !p->has_value ||
-            !own_shape(p, &p->value, p->info.name, shape))
+        if (!p->info.is_array || !p->has_value || !own_shape(p, &p->value, p->info.name, shape))
             continue;
         for (size_t axis = 0; axis < p->info.rank; axis++) {
             const char *text = p->info.extent_text ? p->info.extent_text[axis] : NULL;

@@ -10,17 +10,17 @@ typedef struct rg_cli_param {
     rg_param_info info;
     size_t index;
     rg_cli_layout layout;
-    const char *type;    /* "float", "vec3" */
-    bool is_extent;      /* integer by value that some extent names */
+    const char *type; /* "float", "vec3" */
+    bool is_extent;   /* integer by value that some extent names */
     bool has_value;
     rg_cli_value value;
-    bool has_gradient;   /* --grad or --dot was given */
+    bool has_gradient; /* --grad or --dot was given */
     rg_cli_value gradient;
-    bool shape_known;    /* arrays; scalars have rank 0 and count 1 */
+    bool shape_known; /* arrays; scalars have rank 0 and count 1 */
     int64_t shape[RG_MAX_RANK];
-    size_t count;        /* elements */
-    void *data;          /* [count], malloc'ed */
-    void *seed;          /* [count] incoming gradient or tangent, malloc'ed; NULL: zeros */
+    size_t count; /* elements */
+    void *data;   /* [count], malloc'ed */
+    void *seed;   /* [count] incoming gradient or tangent, malloc'ed; NULL: zeros */
     bool filled;
 } rg_cli_param;
 

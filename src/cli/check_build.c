@@ -19,21 +19,21 @@
 extern char **environ;
 
 static const char *const maths[] = {
-    "acos",  "asin",   "atan",      "atan2",  "cos",    "sin",   "tan",       "acosh",    "asinh",
-    "atanh", "cosh",   "sinh",      "tanh",   "exp",    "exp2",  "expm1",     "frexp",    "ilogb",
-    "ldexp", "log",    "log10",     "log1p",  "log2",   "logb",  "modf",      "scalbn",   "scalbln",
-    "cbrt",  "fabs",   "hypot",     "pow",    "sqrt",   "erf",   "erfc",      "lgamma",   "tgamma",
-    "ceil",  "floor",  "nearbyint", "rint",   "lrint",  "llrint", "round",    "lround",   "llround",
-    "trunc", "fmod",   "remainder", "remquo", "copysign", "nan", "nextafter", "fdim",     "fmax",
-    "fmin",  "fma",    "sincos",    "exp10",  NULL};
+    "acos",  "asin",  "atan",      "atan2",  "cos",      "sin",    "tan",       "acosh",  "asinh",
+    "atanh", "cosh",  "sinh",      "tanh",   "exp",      "exp2",   "expm1",     "frexp",  "ilogb",
+    "ldexp", "log",   "log10",     "log1p",  "log2",     "logb",   "modf",      "scalbn", "scalbln",
+    "cbrt",  "fabs",  "hypot",     "pow",    "sqrt",     "erf",    "erfc",      "lgamma", "tgamma",
+    "ceil",  "floor", "nearbyint", "rint",   "lrint",    "llrint", "round",     "lround", "llround",
+    "trunc", "fmod",  "remainder", "remquo", "copysign", "nan",    "nextafter", "fdim",   "fmax",
+    "fmin",  "fma",   "sincos",    "exp10",  NULL};
 
 static const char half_header[] = "#pragma once\n"
                                   "#ifndef rg_half\n"
                                   "#define rg_half _Float16\n"
                                   "#endif\n";
 
-static const char *const scratch_files[] = {"check.c", "check.so", "log",       "math.h",
-                                            "tgmath.h", "rg_half.h", "retrograd_kernel.h", NULL};
+static const char *const scratch_files[] = {
+    "check.c", "check.so", "log", "math.h", "tgmath.h", "rg_half.h", "retrograd_kernel.h", NULL};
 
 static FILE *create(const rg_check_build *b, const char *name) {
     return fopen(rg_cli_format("%s/%s", b->dir, name), "w");
@@ -98,6 +98,11 @@ static const char stop_text[] =
     "    rg_check_bad = 0;\n"
     "    if (m == 1)\n"
     "        rg_check_n = 0;\n"
+    "    if (m == 3) {\n"
+    "        __builtin_free(rg_check_kept);\n"
+    "        rg_check_kept = 0;\n"
+    "        rg_check_cap = rg_check_n = 0;\n"
+    "    }\n"
     "}\n"
     "__attribute__((visibility(\"default\"))) int rg_check_stop_mismatch(void)\n"
     "{\n"
@@ -199,8 +204,9 @@ static bool write_source(const rg_check_build *b, const rg_cli_args *a, const ch
                 seen[n_seen++] = p->type;
             if (s < 16 && (tagged >> s & 1))
                 type[i] = rg_cli_format("struct %s", p->type);
-            fprintf(f, "__attribute__((visibility(\"default\"))) const unsigned long "
-                       "rg_check_layout_%s_%zu[] = {sizeof(%s)",
+            fprintf(f,
+                    "__attribute__((visibility(\"default\"))) const unsigned long "
+                    "rg_check_layout_%s_%zu[] = {sizeof(%s)",
                     kernel->name, i, type[i]);
             for (size_t j = 0; j < p->layout.n; j++)
                 fprintf(f, ", __builtin_offsetof(%s, %s)", type[i],
@@ -234,8 +240,8 @@ static int compile(const rg_check_build *b, const rg_cli_args *a, const char *fo
         argv[n++] = w;
     if (!n)
         return -1;
-    char *fixed[] = {"-w", "-O1", "-g0", "-fPIC", "-shared", "-ffp-contract=off",
-                     "-fvisibility=hidden", NULL};
+    char *fixed[] = {
+        "-w", "-O1", "-g0", "-fPIC", "-shared", "-ffp-contract=off", "-fvisibility=hidden", NULL};
     for (size_t i = 0; fixed[i]; i++)
         argv[n++] = fixed[i];
     argv[n++] = rg_cli_format("-I%s", b->dir);
@@ -353,6 +359,8 @@ void rg_check_build_new(const rg_cli_args *a, const rg_cli_binding *const *bindi
 }
 
 void rg_check_build_free(rg_check_build *b) {
+    if (b->ready)
+        b->stop_mode(RG_CHECK_STOP_FREE);
     if (b->library)
         dlclose(b->library);
     if (b->dir) {
@@ -365,8 +373,7 @@ void rg_check_build_free(rg_check_build *b) {
 
 rg_check_call rg_check_build_call(const rg_check_build *b, const char *kernel) {
     rg_check_call call = NULL;
-    void *symbol =
-        b->ready ? dlsym(b->library, rg_cli_format("rg_check_call_%s", kernel)) : NULL;
+    void *symbol = b->ready ? dlsym(b->library, rg_cli_format("rg_check_call_%s", kernel)) : NULL;
     memcpy(&call, &symbol, sizeof symbol);
     return call;
 }
@@ -382,7 +389,7 @@ void rg_check_build_layout(const rg_check_build *b, const rg_cli_binding *kernel
             offsets[j] = l[j + 1];
         return;
     }
-    *item_size = b->as_double && rg_cli_dtype_is_float(p->info.dtype) ? sizeof(double)
-                                                                       : p->info.item_size;
+    *item_size =
+        b->as_double && rg_cli_dtype_is_float(p->info.dtype) ? sizeof(double) : p->info.item_size;
     offsets[0] = 0;
 }

@@ -7,8 +7,9 @@
 
 typedef void (*rg_check_call)(void **args);
 
-/* How rg_stop behaves: as the identity, keeping each value, or giving back the kept ones. */
-enum { RG_CHECK_STOP_PASS, RG_CHECK_STOP_KEEP, RG_CHECK_STOP_REPLAY };
+/* How rg_stop behaves: as the identity, keeping each value, giving back the kept ones;
+ * FREE: forgets them. */
+enum { RG_CHECK_STOP_PASS, RG_CHECK_STOP_KEEP, RG_CHECK_STOP_REPLAY, RG_CHECK_STOP_FREE };
 
 typedef struct rg_check_build {
     bool as_double;

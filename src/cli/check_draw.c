@@ -9,14 +9,19 @@
 static const struct manner {
     int extents[4];   /* of the 1st, 2nd ... integer that is an extent, repeated */
     int most_other;   /* other integers are 1 .. most_other */
-    bool positive;    /* floats from [0.5, 1.5), else [-1, 1) */
-    bool all_extents; /* indices stay below constant extents too */
-    bool zero_indices;
+    double low, high; /* floats */
+    enum indices { ANY, DISTINCT, INSIDE_ALL, DISTINCT_INSIDE_ALL, ZERO } indices;
 } manners[RG_DRAW_MANNERS] = {
-    {{7, 5, 6, 4}, 3, false, false, false}, {{7, 5, 6, 4}, 3, true, false, false},
-    {{7, 7, 7, 7}, 3, false, false, false}, {{7, 7, 7, 7}, 2, true, false, false},
-    {{7, 7, 7, 7}, 1, true, true, false},   {{16, 16, 16, 16}, 1, true, true, false},
-    {{4, 8, 12, 16}, 2, true, true, false}, {{8, 8, 8, 8}, 1, true, true, true},
+    {{7, 5, 6, 4}, 3, -1, 1, ANY},
+    {{7, 5, 6, 4}, 3, 0.5, 1.5, ANY},
+    {{7, 5, 6, 4}, 3, -1, 1, DISTINCT}, /* no two iterations may meet */
+    {{7, 7, 7, 7}, 3, -1, 1, ANY},
+    {{7, 7, 7, 7}, 2, 0.5, 1.5, DISTINCT},
+    {{7, 7, 7, 7}, 1, 0.5, 1.5, INSIDE_ALL},
+    {{16, 16, 16, 16}, 1, 0.5, 1.5, DISTINCT_INSIDE_ALL},
+    {{4, 8, 12, 16}, 2, 0.1, 0.9, INSIDE_ALL},
+    {{7, 5, 6, 4}, 3, 1.1, 2.1, ANY},
+    {{8, 8, 8, 8}, 1, 0.5, 1.5, ZERO},
 };
 
 void rg_check_mark_given(const rg_cli_binding *b, bool *fixed) {
@@ -40,8 +45,7 @@ static bool has_undeclared(const rg_cli_binding *b) {
 }
 
 static double draw_real(const struct manner *m, rg_cli_rng *r) {
-    double u = rg_cli_rng_unit(r);
-    return m->positive ? 0.5 + u : 2 * u - 1;
+    return m->low + (m->high - m->low) * rg_cli_rng_unit(r);
 }
 
 static void draw_integers(rg_cli_binding *b, const bool *fixed, const struct manner *m,
@@ -122,8 +126,32 @@ static uint64_t index_limit(const rg_cli_binding *b, bool constants_too) {
     return (uint64_t)least;
 }
 
+enum { MOST_INDICES = 100 };
+
+/* Indices below a limit; distinct ones come from a shuffled deck that is dealt again when empty. */
+typedef struct deck {
+    enum indices how;
+    size_t limit, left;
+    int64_t cards[MOST_INDICES];
+} deck;
+
+static int64_t draw_index(deck *d, rg_cli_rng *r) {
+    if (d->how == ZERO)
+        return 0;
+    if (d->how == ANY || d->how == INSIDE_ALL)
+        return (int64_t)rg_cli_rng_below(r, d->limit);
+    if (!d->left)
+        for (; d->left < d->limit; d->left++)
+            d->cards[d->left] = (int64_t)d->left;
+    size_t k = (size_t)rg_cli_rng_below(r, d->left--);
+    int64_t card = d->cards[k];
+    d->cards[k] = d->cards[d->left];
+    return card;
+}
+
 static void draw_data(rg_cli_param *p, const struct manner *m, uint64_t limit, rg_cli_rng *r) {
     unsigned char *item = p->data;
+    deck d = {.how = m->indices, .limit = limit > MOST_INDICES ? MOST_INDICES : (size_t)limit};
     for (size_t e = 0; e < p->count; e++, item += p->info.item_size)
         for (size_t f = 0; f < p->layout.n; f++) {
             rg_dtype t = p->layout.fields[f].dtype;
@@ -133,11 +161,7 @@ static void draw_data(rg_cli_param *p, const struct manner *m, uint64_t limit, r
             else if (t == RG_DTYPE_BOOL)
                 rg_cli_scalar_set_int(t, at, (int64_t)rg_cli_rng_below(r, 2), false);
             else
-                rg_cli_scalar_set_int(
-                    t, at,
-                    m->zero_indices ? 0
-                                    : (int64_t)rg_cli_rng_below(r, limit > 100 ? 100 : limit),
-                    false);
+                rg_cli_scalar_set_int(t, at, draw_index(&d, r), false);
         }
 }
 
@@ -147,7 +171,7 @@ bool rg_check_draw(rg_cli_binding *b, const bool *fixed, int manner, uint64_t se
     draw_integers(b, fixed, m, &r);
     if (!draw_shapes(b, fixed))
         return false;
-    uint64_t limit = index_limit(b, m->all_extents);
+    uint64_t limit = index_limit(b, m->indices == INSIDE_ALL || m->indices == DISTINCT_INSIDE_ALL);
     for (size_t i = 0; i < b->n; i++) {
         rg_cli_param *p = &b->params[i];
         if (fixed[i] || rg_cli_param_is_int(p))
@@ -164,8 +188,8 @@ const char *rg_check_drawn_text(const rg_cli_binding *b, const bool *fixed) {
     const char *s = "";
     for (size_t i = 0; i < b->n; i++)
         if (!fixed[i] && rg_cli_param_is_int(&b->params[i]) && b->params[i].filled)
-            s = rg_cli_format("%s%s%s=%lld", s, *s ? ", " : "", b->params[i].info.name,
-                              (long long)rg_cli_scalar_get_int(b->params[i].info.dtype,
-                                                               b->params[i].data));
+            s = rg_cli_format(
+                "%s%s%s=%lld", s, *s ? ", " : "", b->params[i].info.name,
+                (long long)rg_cli_scalar_get_int(b->params[i].info.dtype, b->params[i].data));
     return s;
 }

@@ -6,7 +6,7 @@
 #include "binding.h"
 
 /* Manners of drawing, from the one that shows most to the one that most kernels can take. */
-enum { RG_DRAW_MANNERS = 8 };
+enum { RG_DRAW_MANNERS = 10 };
 
 /* Marks what is given (values, and extents solved from them); to be called once, after
  * rg_cli_binding_solve. fixed[n]. */

@@ -37,13 +37,13 @@ typedef struct rg_check_report {
 
 typedef struct rg_check {
     const rg_cli_args *args;
-    rg_cli_session *device;      /* checked mode */
-    rg_cli_session *reference;   /* `ref` with races; NULL: not to be had, or the device itself */
-    rg_check_build *fine;        /* float as double */
-    rg_check_build *plain;       /* as it is; made when first needed */
+    rg_cli_session *device;    /* checked mode */
+    rg_cli_session *reference; /* `ref` with races; NULL: not to be had, or the device itself */
+    rg_check_build *fine;      /* float as double */
+    rg_check_build *plain;     /* as it is; made when first needed */
     const rg_cli_binding *const *bindings; /* all kernels', for the builds */
     size_t n_bindings;
-    bool says_float;             /* the file has floats in it, whatever the parameters are */
+    bool says_float; /* the file has floats in it, whatever the parameters are */
 } rg_check;
 
 /* False: bad input, reported (rg_cli_problem). */

@@ -7,10 +7,10 @@
 
 typedef struct rg_model_param {
     size_t item_size;
-    size_t *offsets;      /* [layout.n] */
-    size_t n_floats;      /* float scalars of an element */
-    size_t *floats;       /* [n_floats] their field indices */
-    unsigned char *base;  /* values before the launch */
+    size_t *offsets;       /* [layout.n] */
+    size_t n_floats;       /* float scalars of an element */
+    size_t *floats;        /* [n_floats] their field indices */
+    unsigned char *base;   /* values before the launch */
     unsigned char *out[3]; /* after it: at the point, and at two points around it */
 } rg_model_param;
 
@@ -38,10 +38,10 @@ double rg_model_get(const rg_model *m, size_t i, size_t e, size_t f);
 int64_t rg_model_get_int(const rg_model *m, size_t i, size_t e, size_t f);
 
 typedef struct rg_model_slope {
-    double value;          /* derivative of the weighted sum of all outputs */
-    double error;          /* its estimated error */
-    double left, right;    /* one-sided slopes at the smallest step */
-    bool kink;             /* they differ for good */
+    double value;       /* derivative of the weighted sum of all outputs */
+    double error;       /* its estimated error */
+    double left, right; /* one-sided slopes at the smallest step */
+    bool kink;          /* they differ for good */
     bool finite;
 } rg_model_slope;
 

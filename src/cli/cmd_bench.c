@@ -144,8 +144,7 @@ static int run(const rg_cli_args *args) {
         rg_cli_problem("bench wants a file and a kernel: retrograd bench FILE KERNEL [NAME=VALUE "
                        "...]");
     for (size_t i = 0; i < a.extra.n; i++)
-        rg_cli_problem("'%s' is one name too many: values are given as NAME=VALUE",
-                       a.extra.at[i]);
+        rg_cli_problem("'%s' is one name too many: values are given as NAME=VALUE", a.extra.at[i]);
     if (rg_cli_problem_count())
         return RG_CLI_BAD;
     bool ok = rg_cli_session_open(&a, NULL, 0, &s) &&
@@ -163,8 +162,9 @@ static int run(const rg_cli_args *args) {
         if (st == RG_OK)
             st = once(&s, &plain, &active, &warm); /* compiles, touches memory */
         double start = rg_cli_now();
-        while (st == RG_OK && (a.repeat ? t.runs < a.repeat
-                                        : t.runs < 3 || (t.runs < 1000 && rg_cli_now() - start < 1))) {
+        while (st == RG_OK &&
+               (a.repeat ? t.runs < a.repeat
+                         : t.runs < 3 || (t.runs < 1000 && rg_cli_now() - start < 1))) {
             rg_cli_progress("running %s", b.name);
             st = once(&s, &plain, &active, &t);
         }

@@ -13,8 +13,10 @@ static int run(const rg_cli_args *args) {
         rg_cli_problem("cache wants 'info' or 'clear'");
     } else if (strcmp(action, "info") != 0 && strcmp(action, "clear") != 0) {
         const char *near = rg_cli_nearest(action, actions);
-        rg_cli_problem("cache has no '%s': %s%s", action, near ? "did you mean " : "it has info "
-                                                                                   "and clear",
+        rg_cli_problem("cache has no '%s': %s%s", action,
+                       near ? "did you mean "
+                            : "it has info "
+                              "and clear",
                        near ? rg_cli_format("'%s'?", near) : "");
     }
     if (a.kernel || a.extra.n || a.values.n)

@@ -54,8 +54,8 @@ static void print_report(const rg_check_report *r) {
         print_note(r, row->param, "adjoint-difference", &row->difference);
         print_note(r, row->param, "primal", &row->primal);
         if (row->kinks)
-            printf("    %s %s: %zu difference%s undecided: %s\n", r->kernel, row->param,
-                   row->kinks, row->kinks == 1 ? "" : "s", row->kink);
+            printf("    %s %s: %zu difference%s undecided: %s\n", r->kernel, row->param, row->kinks,
+                   row->kinks == 1 ? "" : "s", row->kink);
     }
     if (r->whole.state != RG_CHECK_NONE)
         printf("%s  %s  %s\n", r->kernel, state_name(r->whole.state),
@@ -68,7 +68,7 @@ static void json_cell(rg_json *j, const char *name, const rg_check_cell *c) {
     rg_json_key(j, name);
     rg_json_object(j);
     rg_json_key(j, "result");
-    rg_json_string(j, c->state == RG_CHECK_FAIL ? "failed"
+    rg_json_string(j, c->state == RG_CHECK_FAIL   ? "failed"
                       : c->state == RG_CHECK_PASS ? "passed"
                                                   : "skipped");
     rg_json_key(j, "error");
@@ -221,8 +221,8 @@ static int run(const rg_cli_args *a) {
         rg_cli_progress("compiling %s with float as double", a->file);
         rg_check_build_new(a, list, n, true, &fine);
         rg_cli_progress(NULL);
-        rg_check c = {a, &device, is_ref ? NULL : &reference, &fine, &plain, list, n,
-                      says_float(a->file)};
+        rg_check c = {a,    &device, is_ref ? NULL : &reference, &fine, &plain,
+                      list, n,       says_float(a->file)};
         ok = check_all(&c, b, n, &t);
     }
     for (size_t i = 0; i < n; i++)

@@ -11,8 +11,7 @@ static void check_use(const rg_cli_args *a) {
         rg_cli_problem("run wants a kernel's name: retrograd run %s KERNEL [NAME=VALUE ...]",
                        a->file);
     for (size_t i = 0; i < a->extra.n; i++)
-        rg_cli_problem("'%s' is one name too many: values are given as NAME=VALUE",
-                       a->extra.at[i]);
+        rg_cli_problem("'%s' is one name too many: values are given as NAME=VALUE", a->extra.at[i]);
     if (a->grads.n && a->mode != RG_MODE_ADJOINT && a->mode != RG_MODE_HVP)
         rg_cli_problem("--grad wants --mode adjoint");
     if (a->dots.n && a->mode != RG_MODE_TANGENT && a->mode != RG_MODE_HVP)
@@ -147,10 +146,11 @@ const rg_cli_command rg_cmd_run = {
         "Every float array and float scalar has a gradient: --grad gives the incoming one, and\n"
         "--out NAME.grad=PATH the result.\n"
         "--mode tangent: --dot gives tangents, --out NAME.dot=PATH the resulting ones.",
-    .examples = "  retrograd run springs.c energy pos=pos.npy ends=ends.npy rest=ones k=2.5 \\\n"
-                "      e=zeros --mode adjoint --grad e=1 --out pos.grad=- --out k.grad=-\n"
-                "  retrograd run f.c f n=3 x=iota y=zeros --mode tangent --dot x=ones --out y.dot=-\n"
-                "  retrograd run f.c f x=rand:7:1000 y=zeros --device ref --out y=y.npy\n",
+    .examples =
+        "  retrograd run springs.c energy pos=pos.npy ends=ends.npy rest=ones k=2.5 \\\n"
+        "      e=zeros --mode adjoint --grad e=1 --out pos.grad=- --out k.grad=-\n"
+        "  retrograd run f.c f n=3 x=iota y=zeros --mode tangent --dot x=ones --out y.dot=-\n"
+        "  retrograd run f.c f x=rand:7:1000 y=zeros --device ref --out y=y.npy\n",
     .options = RG_OPT_BIT(DEVICE) | RG_OPT_BIT(MODE) | RG_OPT_BIT(GRAD) | RG_OPT_BIT(DOT) |
                RG_OPT_BIT(OUT) | RG_OPT_BIT(CHECKED) | RG_OPT_BIT(EDGES) | RG_OPT_BIT(THREADS) |
                RG_OPT_BIT(DEFINE) | RG_OPT_BIT(INCLUDE) | RG_OPT_BIT(CPP) | RG_OPT_BIT(JSON) |

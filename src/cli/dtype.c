@@ -256,7 +256,10 @@ void rg_cli_scalar_print(rg_dtype t, const void *p, char out[RG_CLI_SCALAR_TEXT]
         return;
     }
     int most = t == RG_DTYPE_F64 ? 17 : t == RG_DTYPE_F32 ? 9 : 5;
-    for (int digits = t == RG_DTYPE_F64 ? 15 : t == RG_DTYPE_F32 ? 6 : 3; digits <= most; digits++) {
+    for (int digits = t == RG_DTYPE_F64   ? 15
+                      : t == RG_DTYPE_F32 ? 6
+                                          : 3;
+         digits <= most; digits++) {
         snprintf(out, RG_CLI_SCALAR_TEXT, "%.*g", digits, v);
         if (same_value(t, p, out))
             break;

@@ -7,7 +7,7 @@
 typedef struct rg_cli_launch {
     rg_kernel *kernel; /* may be of another device than the binding's */
     const rg_cli_binding *binding;
-    rg_arg *args;      /* [binding->n] */
+    rg_arg *args; /* [binding->n] */
 } rg_cli_launch;
 
 /* Arrays of the binding's shapes; with gradients: every float array and scalar gets one. */

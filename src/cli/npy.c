@@ -96,8 +96,10 @@ static bool read_descr(reader *r, rg_npy *out) {
             return true;
         }
     if (text[0] == '>')
-        return fail(r, "it is big-endian ('%s'): convert it with a.astype(a.dtype.newbyteorder("
-                       "'<'))", text);
+        return fail(r,
+                    "it is big-endian ('%s'): convert it with a.astype(a.dtype.newbyteorder("
+                    "'<'))",
+                    text);
     if (text[0] == '|' && text[1] == 'O')
         return fail(r, "it holds Python objects: convert it to a numeric type");
     return fail(r, "its type '%s' is none that kernels have", text);
@@ -166,7 +168,9 @@ static bool read_header(reader *r, rg_npy *out) {
         return fail(r, "its header is damaged: something follows the dictionary");
     if (!descr || !order || !shape)
         return fail(r, "its header is damaged: '%s' is missing",
-                    !descr ? "descr" : !order ? "fortran_order" : "shape");
+                    !descr   ? "descr"
+                    : !order ? "fortran_order"
+                             : "shape");
     return true;
 }
 
@@ -261,8 +265,8 @@ bool rg_npy_write(const char *path, rg_dtype dtype, size_t rank, const int64_t *
     memcpy(head, magic, sizeof magic);
     FILE *f = fopen(path, "wb");
     size_t bytes = count * rg_cli_dtype_size(dtype);
-    bool ok = f && fwrite(head, 1, sizeof head, f) == sizeof head &&
-              fwrite(header, 1, n, f) == n && fwrite(data, 1, bytes, f) == bytes;
+    bool ok = f && fwrite(head, 1, sizeof head, f) == sizeof head && fwrite(header, 1, n, f) == n &&
+              fwrite(data, 1, bytes, f) == bytes;
     int why = errno;
     if (f && fclose(f) != 0 && ok) {
         ok = false;

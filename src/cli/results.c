@@ -7,8 +7,10 @@
 #include <string.h>
 
 static const char *part_of_mode(rg_kernel_mode m) {
-    return m == RG_MODE_ADJOINT ? "grad" : m == RG_MODE_TANGENT ? "dot" : m == RG_MODE_HVP ? "hvp"
-                                                                                         : "";
+    return m == RG_MODE_ADJOINT   ? "grad"
+           : m == RG_MODE_TANGENT ? "dot"
+           : m == RG_MODE_HVP     ? "hvp"
+                                  : "";
 }
 
 void rg_cli_results_check(const rg_cli_binding *b, const rg_cli_args *a) {
@@ -23,9 +25,10 @@ void rg_cli_results_check(const rg_cli_binding *b, const rg_cli_args *a) {
             if (!p->info.is_array)
                 rg_cli_problem("--out %s: '%s' is passed by value, so the kernel gives nothing "
                                "back in it%s",
-                               o->name, o->name, p->info.has_float ? ", but a gradient: "
-                                                                     "--out NAME.grad"
-                                                                   : "");
+                               o->name, o->name,
+                               p->info.has_float ? ", but a gradient: "
+                                                   "--out NAME.grad"
+                                                 : "");
             else if (p->layout.dtype == RG_DTYPE_STRUCT && strcmp(o->value, "-") != 0 && !a->json)
                 rg_cli_problem("--out %s: the fields of %s differ in type, which no .npy file "
                                "takes: print it with --out %s=-",
@@ -45,9 +48,10 @@ void rg_cli_results_check(const rg_cli_binding *b, const rg_cli_args *a) {
             rg_cli_problem("--out %s.%s: '%s' is %s, which carries no gradient", o->name, o->part,
                            o->name, rg_cli_param_text(p));
         else if (p->layout.dtype == RG_DTYPE_STRUCT && strcmp(o->value, "-") != 0)
-            rg_cli_problem("--out %s.%s: the fields of %s differ in type, which no .npy file takes: "
-                           "print it with --out %s.%s=-",
-                           o->name, o->part, p->type, o->name, o->part);
+            rg_cli_problem(
+                "--out %s.%s: the fields of %s differ in type, which no .npy file takes: "
+                "print it with --out %s.%s=-",
+                o->name, o->part, p->type, o->name, o->part);
     }
 }
 

@@ -23,8 +23,7 @@ void rg_cli_session_fail(const rg_context *ctx, const char *what, rg_status s) {
         fprintf(stderr, "retrograd: %s%s", m, newline);
 }
 
-bool rg_cli_session_open(const rg_cli_args *a, const char *device, int flags,
-                         rg_cli_session *out) {
+bool rg_cli_session_open(const rg_cli_args *a, const char *device, int flags, rg_cli_session *out) {
     memset(out, 0, sizeof *out);
     rg_context_options co = {.size = sizeof co, .cache_dir = flags & RG_CLI_NO_CACHE ? "" : NULL};
     rg_status st = rg_context_new(&co, &out->ctx);

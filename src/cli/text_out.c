@@ -63,8 +63,8 @@ int rg_cli_text_out(const rg_cli_args *a, rg_target target, rg_kernel_mode mode)
         rg_emit_options e = {.size = sizeof e, .mode = mode, .target = target};
         e.active = activity(kernels[i], s.ctx, a->active, n == 1);
         rg_cli_progress("compiling %s", rg_kernel_name(kernels[i]));
-        rg_status st =
-            rg_cli_problem_count() ? RG_ERROR_ARGUMENT : rg_kernel_emit(kernels[i], &e, &texts[made]);
+        rg_status st = rg_cli_problem_count() ? RG_ERROR_ARGUMENT
+                                              : rg_kernel_emit(kernels[i], &e, &texts[made]);
         rg_cli_progress(NULL);
         ok = st == RG_OK;
         made += ok;

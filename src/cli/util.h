@@ -38,9 +38,9 @@ typedef struct rg_cli_rng {
     uint64_t state;
 } rg_cli_rng;
 uint64_t rg_cli_rng_next(rg_cli_rng *r);
-double rg_cli_rng_unit(rg_cli_rng *r);                     /* [0, 1) */
-double rg_cli_rng_normal(rg_cli_rng *r);                   /* mean 0, deviation 1 */
-uint64_t rg_cli_rng_below(rg_cli_rng *r, uint64_t n);      /* 0 .. n-1; n > 0 */
+double rg_cli_rng_unit(rg_cli_rng *r);                /* [0, 1) */
+double rg_cli_rng_normal(rg_cli_rng *r);              /* mean 0, deviation 1 */
+uint64_t rg_cli_rng_below(rg_cli_rng *r, uint64_t n); /* 0 .. n-1; n > 0 */
 uint64_t rg_cli_hash(const char *s);
 
 #endif

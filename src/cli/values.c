@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const generator_names[] = {"zeros", "ones", "iota", "full", "rand", "randn",
-                                              NULL};
+static const char *const generator_names[] = {"zeros", "ones",  "iota", "full",
+                                              "rand",  "randn", NULL};
 static const rg_cli_value_kind generator_kinds[] = {RG_VALUE_ZEROS, RG_VALUE_ONES, RG_VALUE_IOTA,
                                                     RG_VALUE_FULL,  RG_VALUE_RAND, RG_VALUE_RANDN};
 
@@ -196,8 +196,8 @@ static const char *fill_scalar(const rg_cli_value *v, rg_cli_rng *r, rg_dtype t,
         break;
     case RG_VALUE_IOTA:
         if (!rg_cli_scalar_set_int(t, p, (int64_t)index, false))
-            wrong = rg_cli_format("iota reaches %zu, which does not fit %s", index,
-                                  rg_cli_dtype_c(t));
+            wrong =
+                rg_cli_format("iota reaches %zu, which does not fit %s", index, rg_cli_dtype_c(t));
         break;
     case RG_VALUE_NUMBER:
     case RG_VALUE_FULL:

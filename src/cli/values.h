@@ -19,14 +19,14 @@ typedef enum rg_cli_value_kind {
 
 typedef struct rg_cli_value {
     rg_cli_value_kind kind;
-    const char *text;          /* as given */
-    const char **numbers;      /* NUMBER, FULL: one; LIST: all */
+    const char *text;     /* as given */
+    const char **numbers; /* NUMBER, FULL: one; LIST: all */
     size_t n_numbers;
     bool has_seed, has_shape;
     uint64_t seed;
     size_t rank;
     int64_t shape[RG_NPY_MAX_RANK];
-    rg_npy npy;                /* NPY: read by rg_cli_value_load */
+    rg_npy npy; /* NPY: read by rg_cli_value_load */
 } rg_cli_value;
 
 /* NULL when fine, else what is wrong with the text. */

@@ -67,8 +67,7 @@ static void compile(rg_unit *u, const char *path, const char *text, size_t size,
         rg_sha256_add_part(&key, text, size);
         p.already_preprocessed = true;
     }
-    u->module =
-        rg_lang_compile(u->arena, u->sources, &u->diags, path, text, size, &p);
+    u->module = rg_lang_compile(u->arena, u->sources, &u->diags, path, text, size, &p);
     unsigned char sum[32];
     rg_sha256_end(&key, sum);
     memcpy(u->key, sum, sizeof u->key);

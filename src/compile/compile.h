@@ -19,13 +19,16 @@ typedef struct rg_unit {
     rg_arena *arena;
     rg_sources *sources;
     rg_diags diags;
-    rg_ir_module *module;   /* kernels are optimised primals */
-    uint64_t key[2];        /* hash of source (all files read), options and Retrograd's version */
+    rg_ir_module *module; /* kernels are optimised primals */
+    uint64_t key[2];      /* hash of source (all files read), options and Retrograd's version */
     bool strict_edges;
 } rg_unit;
 
 typedef enum rg_compile_status {
-    RG_COMPILED, RG_COMPILE_ERRORS, RG_COMPILE_MEMORY, RG_COMPILE_INTERNAL
+    RG_COMPILED,
+    RG_COMPILE_ERRORS,
+    RG_COMPILE_MEMORY,
+    RG_COMPILE_INTERNAL
 } rg_compile_status;
 
 /* Always sets *out unless out of memory: diags hold the errors. Free with rg_unit_free. */

@@ -16,11 +16,12 @@ static const char *const help[][2] = {
     {"passes", "after every pass that changed something; or a pass by its name"},
     {"cpu", "the C text that the cpu device compiles"},
     {"verify", "check the IR's rules after every pass (always in debug builds)"},
+    {"hash", "backward launches find changes of wrapped memory without rg_array_touch"},
     {"print-read", "print, read back and compare after every pass"},
 };
 
 /* Is `name` one of the words, separated by commas, of RETROGRAD_DEBUG? */
-static bool asked(const char *name) {
+bool rg_debug_asked(const char *name) {
     const char *p = getenv("RETROGRAD_DEBUG");
     size_t n = strlen(name);
     while (p && *p) {
@@ -82,9 +83,9 @@ void rg_debug_stage(rg_fn *f, const char *name) {
 #endif
     if (!always && (!env || !*env))
         return;
-    bool verify = always || asked("verify"), print_read = asked("print-read");
-    bool dump = asked(name) || (!is_stage(name) && asked("passes"));
-    if (asked("help") && strcmp(name, "lang") == 0) {
+    bool verify = always || rg_debug_asked("verify"), print_read = rg_debug_asked("print-read");
+    bool dump = rg_debug_asked(name) || (!is_stage(name) && rg_debug_asked("passes"));
+    if (rg_debug_asked("help") && strcmp(name, "lang") == 0) {
         fprintf(stderr, "RETROGRAD_DEBUG takes a list of:\n");
         for (size_t i = 0; i < sizeof help / sizeof *help; i++)
             fprintf(stderr, "  %-12s%s\n", help[i][0], help[i][1]);
@@ -103,7 +104,7 @@ void rg_debug_stage(rg_fn *f, const char *name) {
         if (dump || words) {
             rg_text t = {.arena = a};
             rg_ir_print(f, &t);
-            if (dump || asked("verify") || print_read)
+            if (dump || rg_debug_asked("verify") || print_read)
                 fprintf(stderr, "-- %s %s, %s --\n%s%s\n", f->name, rg_mode_name(f->mode), name,
                         words ? words : "", rg_text_str(&t));
         }
@@ -127,6 +128,6 @@ rg_opt_options rg_debug_opt(void) {
 }
 
 void rg_debug_text(const char *name, const char *text) {
-    if (asked(name))
+    if (rg_debug_asked(name))
         fprintf(stderr, "-- %s --\n%s\n", name, text);
 }

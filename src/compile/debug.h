@@ -11,6 +11,8 @@
 void rg_debug_stage(rg_fn *f, const char *name);
 /* For rg_opt_run: calls rg_debug_stage after each pass. */
 rg_opt_options rg_debug_opt(void);
+/* Is `name` one of the words of RETROGRAD_DEBUG? */
+bool rg_debug_asked(const char *name);
 /* A text of another kind ("cpu": what the CPU device compiles), printed when named. */
 void rg_debug_text(const char *name, const char *text);
 

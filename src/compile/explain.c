@@ -44,7 +44,8 @@ static const char *gradient_name(explain *e, const rg_fn *f, const rg_ins *i) {
     const rg_ir_array *x = rg_array_at(f, i->array);
     const char *path = i->leaf < x->elem->nleaves ? x->elem->leaves[i->leaf].path : "";
     return rg_format(e->arena, "%s.grad%s",
-                     x->kind == RG_ARR_SHADOW ? f->params.at[x->param].name : array_name(f, i->array),
+                     x->kind == RG_ARR_SHADOW ? f->params.at[x->param].name
+                                              : array_name(f, i->array),
                      path ? path : "");
 }
 
@@ -95,8 +96,8 @@ static void gradients(explain *e) {
         if (i->flags & RG_INS_ATOMIC)
             how = rg_format(e->arena, "atomic add to %s: %s", name, why_atomic(e, g, id));
         else if (i->flags & RG_INS_PRIVATE)
-            how = rg_format(e->arena, "add to %s in a copy of each thread's own, added together after",
-                            name);
+            how = rg_format(e->arena,
+                            "add to %s in a copy of each thread's own, added together after", name);
         else if (i->flags & RG_INS_SCALARIZED)
             how = rg_format(e->arena,
                             "add to %s: every iteration adds to the same element, so it is summed "
@@ -171,8 +172,16 @@ static void arrays(explain *e) {
         if (!q->is_array)
             continue;
         uint32_t flags = rg_array_at(g, q->array)->flags;
-        bool written = (rg_array_at(e->primal, e->primal->params.at[p].array)->flags &
-                        RG_ARR_WRITTEN) != 0;
+        bool read = false;
+        for (rg_iid id = 1; id < g->ins.n; id++) {
+            const rg_ins *i = rg_ins_at(g, id);
+            read |= i->parent && ((i->op == RG_LOAD && i->array == q->array) ||
+                                  (i->op == RG_COPY && i->array2 == q->array));
+        }
+        if (!read)
+            continue;
+        bool written =
+            (rg_array_at(e->primal, e->primal->params.at[p].array)->flags & RG_ARR_WRITTEN) != 0;
         if ((flags & RG_ARR_BEFORE) && written)
             say(e, q->loc,
                 rg_format(e->arena, "kept: a copy of '%s' from before the launch, for each record",
@@ -181,7 +190,7 @@ static void arrays(explain *e) {
             say(e, q->loc,
                 rg_format(e->arena, "read by the adjoint: '%s' as the launch left it%s", q->name,
                           written ? "; nothing is kept" : ""));
-        else if (flags & RG_ARR_BEFORE)
+        else
             say(e, q->loc, rg_format(e->arena, "read by the adjoint: '%s'", q->name));
     }
 }

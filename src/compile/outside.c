@@ -29,7 +29,8 @@ static const char *run(rg_arena *a, rg_diags *d, const char *path, const char *t
     rg_words w = {.list = {0}};
     rg_words_split(a, &w, o->cpp);
     if (!w.list.n) {
-        rg_error(d, 0, "give a command, as 'cc -E -nostdinc'", "the preprocessor's command is empty");
+        rg_error(d, 0, "give a command, as 'cc -E -nostdinc'",
+                 "the preprocessor's command is empty");
         return NULL;
     }
     rg_words_add(a, &w, "-D__RETROGRAD__=1");
@@ -75,7 +76,7 @@ static const char *run(rg_arena *a, rg_diags *d, const char *path, const char *t
 
 const char *rg_outside_preprocess(rg_arena *a, rg_diags *d, const char *path, const char *text,
                                   size_t size, const rg_compile_options *o, size_t *out_size) {
-    uint32_t n = 0;
+    volatile uint32_t n = 0;
     while (rg_builtin_headers[n].name)
         n++;
     char **paths = RG_NEW_N(a, char *, n);

@@ -13,8 +13,8 @@ void rg_words_split(rg_arena *a, rg_words *w, const char *command);
 void rg_words_add(rg_arena *a, rg_words *w, const char *word);
 
 typedef struct rg_spawned {
-    int error;       /* errno when the program could not be started (ENOENT: not found) */
-    int status;      /* exit status; 128 + signal when killed; -1 when nobody can tell */
+    int error;        /* errno when the program could not be started (ENOENT: not found) */
+    int status;       /* exit status; 128 + signal when killed; -1 when nobody can tell */
     rg_text out, err; /* what it wrote */
 } rg_spawned;
 
@@ -22,7 +22,8 @@ typedef struct rg_spawned {
 void rg_spawn(rg_arena *a, rg_words *words, const char *in, size_t in_size, rg_spawned *result);
 /* Full path of a program as execvp would find it, or NULL. */
 const char *rg_spawn_find(rg_arena *a, const char *program);
-/* A fresh folder of ours (mode 0700) in dir, or in $TMPDIR or /tmp when dir is NULL; NULL: errno. */
+/* A fresh folder of ours (mode 0700) in dir, or in $TMPDIR or /tmp when dir is NULL; NULL: errno.
+ */
 const char *rg_temp_folder(rg_arena *a, const char *dir);
 
 #endif

@@ -122,6 +122,19 @@ static rg_folded fold_float(const rg_fn *f, rg_op op, const rg_val *x) {
     return no_fold();
 }
 
+/* y + (-c) is y - c, y - (-c) is y + c, for signed types. */
+static rg_folded fold_negative_constant(const rg_fn *f, rg_op op, rg_type t, const rg_val *x) {
+    rg_const c;
+    int64_t least = t == RG_I32 ? INT32_MIN : INT64_MIN;
+    if (rg_type_is_unsigned(t) || !rg_val_const(f, x[1], &c) || c.i >= 0 || c.i == least)
+        return no_fold();
+    rg_folded r = to_op2(op == RG_ADD ? RG_SUB : RG_ADD, x[0], 0);
+    r.late[1] = true;
+    r.late_const.i = -c.i;
+    r.late_type = t;
+    return r;
+}
+
 /* (y + c1) + c2 and its kin. Signed sums must not overflow where the source did not, so that code
  * printed as C stays defined; unsigned ones wrap. */
 static rg_folded fold_int_sum(const rg_fn *f, rg_op op, rg_type t, const rg_val *x) {
@@ -133,6 +146,9 @@ static rg_folded fold_int_sum(const rg_fn *f, rg_op op, rg_type t, const rg_val 
         base = x[1];
     if (!base)
         return no_fold();
+    rg_folded plain = fold_negative_constant(f, op, t, x);
+    if (plain.kind != RG_FOLD_NONE)
+        return plain;
     rg_op base_op = rg_def_op(f, base);
     if (base_op != RG_ADD && base_op != RG_SUB)
         return no_fold();

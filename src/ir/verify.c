@@ -18,6 +18,7 @@ typedef struct walk {
     uint8_t *alive;       /* [arrays.n] parameter, or local whose alloc is in scope */
     uint8_t *allocated;   /* [arrays.n] some alloc names it */
     uint8_t *accumulator; /* [vals.n] state of a reduction: only red, carried slots and yields */
+    uint8_t *held;        /* [arrays.n] rank-0 local in which an accumulator waits for promotion */
     rg_iid at;            /* instruction being checked */
     rg_iid parallel;      /* the parallel around, or none */
 } walk;
@@ -351,11 +352,21 @@ static bool check_accumulators(walk *w, rg_rid r, uint8_t *kind) {
                 continue;
             bool fine = ins->op == RG_YIELD || (ins->op == RG_RED && k == 0) ||
                         ((ins->op == RG_FOR || ins->op == RG_LOOP) && k >= init);
+            if (ins->op == RG_STORE && f->arrays.at[ins->array].kind == RG_ARR_LOCAL &&
+                !f->arrays.at[ins->array].rank) {
+                fine = true;
+                w->held[ins->array] = kind[v];
+            }
             if (!fine)
                 return fault(w, "accumulator %u is used by something else than red", v);
             if (ins->op == RG_RED && kind[v] != (uint8_t)(ins->imm.i + 1))
                 return fault(w, "red of another kind than its accumulator's");
         }
+        if (ins->op == RG_STORE && w->held[ins->array] &&
+            kind[f->pool.at[ins->opnd + ins->nopnd - 1]] != w->held[ins->array])
+            return fault(w, "something else than its accumulator is stored");
+        if (ins->op == RG_LOAD && w->held[ins->array])
+            kind[rg_result(f, i, 0)] = w->held[ins->array];
         if (ins->op == RG_RED) {
             rg_val acc = rg_operand(f, i, 0);
             if (!kind[acc])
@@ -593,6 +604,7 @@ bool rg_ir_verify(const rg_fn *f, rg_text *out) {
     w.alive = RG_NEW_N(a, uint8_t, f->arrays.n + 1);
     w.allocated = RG_NEW_N(a, uint8_t, f->arrays.n + 1);
     w.accumulator = RG_NEW_N(a, uint8_t, f->vals.n + 1);
+    w.held = RG_NEW_N(a, uint8_t, f->arrays.n + 1);
     bool fine = check_tables(&w) && walk_region(&w, f->body, 0);
     if (fine) {
         w.at = rg_yield_of(f, f->body);

@@ -9,7 +9,6 @@ typedef enum rg_math_kind {
     RG_MATH_TEST,     /* isnan ...: int result */
     RG_MATH_CMP,      /* isgreater ...: int result */
     RG_MATH_TOLONG,   /* lround ...: op, then a cast to long */
-    RG_MATH_NEARBYINT,
     RG_MATH_INTABS,   /* abs, labs */
     RG_MATH_SCALE,    /* ldexp: (float, int) */
     RG_MATH_ILOGB,

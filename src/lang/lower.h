@@ -13,7 +13,7 @@
 
 enum { RG_PLACE_AXES = 12 };
 
-typedef struct rg_place {
+typedef struct rg_ref {
     rg_ctype *type; /* of the object there */
     bool bad;       /* an error was reported */
     bool steps;     /* the last index may move: it is an element of an array */
@@ -23,7 +23,7 @@ typedef struct rg_place {
     uint32_t leaf; /* first leaf of the object */
     uint32_t n;
     rg_val idx[RG_PLACE_AXES];
-} rg_place;
+} rg_ref;
 
 typedef enum rg_binding_kind {
     RG_BIND_VALUES,  /* vals: one per leaf */
@@ -37,10 +37,11 @@ typedef struct rg_binding {
     rg_binding_kind kind;
     rg_val *vals;
     rg_aid array;
-    rg_place ptr;
+    rg_ref ptr;
     rg_aid idx[RG_PLACE_AXES];
     rg_red red;
     rg_loc set_at; /* PTRVAR: where it got its array */
+    bool hoisted;  /* LOCAL: came to life before the switch around its declaration */
 } rg_binding;
 
 typedef struct rg_frame {
@@ -49,7 +50,7 @@ typedef struct rg_frame {
     rg_aid returned;  /* flag, 0: not needed */
     rg_aid result;    /* rank-0 local, 0: the value is in `value` */
     rg_val value;
-    rg_place place;   /* struct result */
+    rg_ref place;   /* struct result */
     rg_aid brk, cont; /* flags of the innermost loop or switch; 0: none */
 } rg_frame;
 
@@ -67,13 +68,13 @@ typedef struct rg_lower {
 
 /* lower.c */
 bool rg_lower_unit(rg_unit *u);
-rg_val rg_lower_call(rg_lower *l, rg_node *n, rg_place *result);
+rg_val rg_lower_call(rg_lower *l, rg_node *n, rg_ref *result);
 rg_binding *rg_bind(rg_lower *l, rg_var *v, rg_binding_kind k);
 void rg_bind_value(rg_lower *l, rg_var *v, rg_val x);
 /* Binds v to a fresh local object; zero: starts as zero. */
 void rg_bind_local(rg_lower *l, rg_var *v, bool zero);
-void rg_bind_place(rg_lower *l, rg_var *v, const rg_place *from); /* to a copy of a struct */
-void rg_bind_pointer(rg_lower *l, rg_var *v, const rg_place *to);
+void rg_bind_place(rg_lower *l, rg_var *v, const rg_ref *from); /* to a copy of a struct */
+void rg_bind_pointer(rg_lower *l, rg_var *v, const rg_ref *to);
 void rg_lower_decl(rg_lower *l, rg_var *v);
 /* Stores the initialiser's pairs into v's object. */
 void rg_lower_init(rg_lower *l, rg_var *v);
@@ -84,19 +85,19 @@ void rg_hidden_set(rg_lower *l, rg_aid a, rg_val v);
 rg_val rg_hidden_get(rg_lower *l, rg_aid a);
 
 /* lower_place.c */
-rg_place rg_lower_place(rg_lower *l, rg_node *n);   /* lvalues, and struct values of any kind */
-rg_place rg_lower_pointer(rg_lower *l, rg_node *n); /* where a pointer or array points */
-rg_place rg_place_var(rg_lower *l, rg_var *v, rg_loc loc);
-rg_place rg_place_bad(rg_lower *l, rg_ctype *t);
-rg_place rg_place_field(rg_place p, const rg_ctype *st, uint32_t field);
-rg_place rg_place_shift(rg_lower *l, rg_place p, rg_val by, bool minus, rg_loc loc);
-rg_place rg_place_decay(rg_lower *l, rg_place p, rg_loc loc);
-rg_val rg_place_load(rg_lower *l, const rg_place *p);
-void rg_place_store(rg_lower *l, const rg_place *p, rg_val v);
-void rg_place_copy(rg_lower *l, const rg_place *to, const rg_place *from);
+rg_ref rg_lower_place(rg_lower *l, rg_node *n);   /* lvalues, and struct values of any kind */
+rg_ref rg_lower_pointer(rg_lower *l, rg_node *n); /* where a pointer or array points */
+rg_ref rg_place_var(rg_lower *l, rg_var *v, rg_loc loc);
+rg_ref rg_place_bad(rg_lower *l, rg_ctype *t);
+rg_ref rg_place_field(rg_ref p, const rg_ctype *st, uint32_t field);
+rg_ref rg_place_shift(rg_lower *l, rg_ref p, rg_val by, bool minus, rg_loc loc);
+rg_ref rg_place_decay(rg_lower *l, rg_ref p, rg_loc loc);
+rg_val rg_place_load(rg_lower *l, const rg_ref *p);
+void rg_place_store(rg_lower *l, const rg_ref *p, rg_val v);
+void rg_place_copy(rg_lower *l, const rg_ref *to, const rg_ref *from);
 /* The leaves of a flat object, loaded. */
-rg_val *rg_place_values(rg_lower *l, const rg_place *p);
-void rg_pointer_assign(rg_lower *l, rg_var *v, const rg_place *to, rg_loc loc);
+rg_val *rg_place_values(rg_lower *l, const rg_ref *p);
+void rg_pointer_assign(rg_lower *l, rg_var *v, const rg_ref *to, rg_loc loc);
 
 /* lower_expr.c */
 rg_val rg_lower_value(rg_lower *l, rg_node *n);  /* arithmetic types */
@@ -132,6 +133,6 @@ void rg_lower_atomic(rg_lower *l, rg_stmt *s);
 void rg_lower_parallel(rg_lower *l, rg_stmt *s);
 
 /* race.c: stores that every iteration of the parallel loop makes to one element */
-void rg_find_races(rg_lower *l, rg_iid parallel);
+void rg_find_races(rg_lower *l, rg_iid parallel, rg_aid first_inside);
 
 #endif

@@ -135,7 +135,7 @@ static rg_val lower_logical(rg_lower *l, rg_node *n) {
 
 /* Pointers into one array compare by their last index. */
 static bool pointer_pair(rg_lower *l, rg_node *n, rg_val out[2]) {
-    rg_place p = rg_lower_pointer(l, n->a), q = rg_lower_pointer(l, n->b);
+    rg_ref p = rg_lower_pointer(l, n->a), q = rg_lower_pointer(l, n->b);
     if (p.bad || q.bad)
         return false;
     bool same = p.array == q.array && p.leaf == q.leaf && p.n == q.n && p.n && !p.vals && !q.vals;
@@ -221,7 +221,7 @@ static rg_val lower_update(rg_lower *l, rg_node *n) {
     rg_val rhs = 0;
     if (n->kind == RG_N_OPASSIGN)
         rhs = rg_lower_value(l, n->b);
-    rg_place p = rg_lower_place(l, n->a);
+    rg_ref p = rg_lower_place(l, n->a);
     l->b->loc = n->loc;
     rg_val old = rg_place_load(l, &p);
     rg_type ct = rg_ctype_value(n->compute);
@@ -267,7 +267,7 @@ rg_val rg_lower_value(rg_lower *l, rg_node *n) {
     case RG_N_INDEX:
     case RG_N_DEREF:
     case RG_N_LITERAL: {
-        rg_place p = rg_lower_place(l, n);
+        rg_ref p = rg_lower_place(l, n);
         l->b->loc = n->loc;
         return rg_place_load(l, &p);
     }
@@ -303,7 +303,7 @@ rg_val rg_lower_value(rg_lower *l, rg_node *n) {
         return rg_lower_value(l, n->b);
     case RG_N_ASSIGN: {
         a = rg_lower_value(l, n->b);
-        rg_place p = rg_lower_place(l, n->a);
+        rg_ref p = rg_lower_place(l, n->a);
         l->b->loc = n->loc;
         rg_place_store(l, &p, a);
         return a;
@@ -318,7 +318,7 @@ rg_val rg_lower_value(rg_lower *l, rg_node *n) {
         l->b->loc = n->loc;
         return rg_lower_convert(l, a, n->a->type, n->type);
     case RG_N_CALL: {
-        rg_place unused;
+        rg_ref unused;
         return rg_lower_call(l, n, &unused);
     }
     case RG_N_MATH:
@@ -341,7 +341,7 @@ void rg_lower_effect(rg_lower *l, rg_node *n) {
     } else if (n->kind == RG_N_CAST && n->type->kind == RG_C_VOID) {
         rg_lower_effect(l, n->a);
     } else if (n->kind == RG_N_CALL) {
-        rg_place unused;
+        rg_ref unused;
         rg_lower_call(l, n, &unused);
     } else if (n->kind == RG_N_COND && (n->type->kind == RG_C_VOID || !rg_is_cheap(n->b) || !rg_is_cheap(n->c))) {
         rg_iid i = rg_b_if(l->b, rg_lower_cond(l, n->a));

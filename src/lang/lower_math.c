@@ -34,7 +34,7 @@ static rg_val lower_frexp(rg_lower *l, rg_val x, rg_val *power) {
 rg_val rg_lower_math(rg_lower *l, rg_node *n) {
     const rg_math *m = n->math;
     rg_val x[3] = {0, 0, 0};
-    rg_place to[3];
+    rg_ref to[3];
     for (uint32_t i = 0; i < n->nargs; i++) {
         if (n->args[i]->type->kind == RG_C_PTR)
             to[i] = rg_lower_pointer(l, n->args[i]);

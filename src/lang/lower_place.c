@@ -4,12 +4,12 @@
  * the arithmetic of indices, until a scalar is loaded or stored. */
 #include "lang/lower.h"
 
-rg_place rg_place_bad(rg_lower *l, rg_ctype *t) {
+rg_ref rg_place_bad(rg_lower *l, rg_ctype *t) {
     (void)l;
-    return (rg_place){.type = t, .bad = true};
+    return (rg_ref){.type = t, .bad = true};
 }
 
-rg_place rg_place_field(rg_place p, const rg_ctype *st, uint32_t field) {
+rg_ref rg_place_field(rg_ref p, const rg_ctype *st, uint32_t field) {
     const rg_cfield *f = &st->st->fields.at[field];
     p.type = f->type;
     p.steps = false;
@@ -20,14 +20,14 @@ rg_place rg_place_field(rg_place p, const rg_ctype *st, uint32_t field) {
     return p;
 }
 
-rg_place rg_place_var(rg_lower *l, rg_var *v, rg_loc loc) {
+rg_ref rg_place_var(rg_lower *l, rg_var *v, rg_loc loc) {
     const rg_binding *b = v->bind;
     if (!b) {
         rg_error(l->diags, loc, "declare it before the switch or branch",
                  "'%s' is used where its declaration was not reached", v->name);
         return rg_place_bad(l, v->type);
     }
-    rg_place p = {.type = v->type};
+    rg_ref p = {.type = v->type};
     switch (b->kind) {
     case RG_BIND_VALUES:
         p.vals = b->vals;
@@ -44,7 +44,7 @@ rg_place rg_place_var(rg_lower *l, rg_var *v, rg_loc loc) {
     return p;
 }
 
-rg_place rg_place_decay(rg_lower *l, rg_place p, rg_loc loc) {
+rg_ref rg_place_decay(rg_lower *l, rg_ref p, rg_loc loc) {
     if (p.bad || p.type->kind != RG_C_ARRAY)
         return p;
     if (p.n == RG_PLACE_AXES) {
@@ -57,7 +57,7 @@ rg_place rg_place_decay(rg_lower *l, rg_place p, rg_loc loc) {
     return p;
 }
 
-rg_place rg_place_shift(rg_lower *l, rg_place p, rg_val by, bool minus, rg_loc loc) {
+rg_ref rg_place_shift(rg_lower *l, rg_ref p, rg_val by, bool minus, rg_loc loc) {
     int64_t k, old;
     bool is_const = rg_val_const_int(l->fn, by, &k);
     if (p.bad || (is_const && !k))
@@ -78,14 +78,14 @@ rg_place rg_place_shift(rg_lower *l, rg_place p, rg_val by, bool minus, rg_loc l
     return p;
 }
 
-static rg_place pointer_var(rg_lower *l, rg_var *v, rg_loc loc) {
+static rg_ref pointer_var(rg_lower *l, rg_var *v, rg_loc loc) {
     rg_binding *b = v->bind;
     if (!b)
         return rg_place_var(l, v, loc);
     if (b->kind == RG_BIND_PTR)
         return b->ptr;
     if (b->kind == RG_BIND_PTRVAR && b->ptr.array) {
-        rg_place p = b->ptr;
+        rg_ref p = b->ptr;
         for (uint32_t i = 0; i < p.n; i++)
             p.idx[i] = rg_hidden_get(l, b->idx[i]);
         return p;
@@ -95,7 +95,7 @@ static rg_place pointer_var(rg_lower *l, rg_var *v, rg_loc loc) {
     return rg_place_bad(l, v->type->base);
 }
 
-void rg_pointer_assign(rg_lower *l, rg_var *v, const rg_place *to, rg_loc loc) {
+void rg_pointer_assign(rg_lower *l, rg_var *v, const rg_ref *to, rg_loc loc) {
     rg_binding *b = v->bind;
     if (to->bad || !b)
         return;
@@ -134,28 +134,28 @@ static bool is_flattening(const rg_node *n) {
     return axes > 1;
 }
 
-static rg_place pointer_assigned(rg_lower *l, rg_node *n) {
+static rg_ref pointer_assigned(rg_lower *l, rg_node *n) {
     rg_node *at = n->a;
     if (at->kind != RG_N_VAR) {
         rg_error(l->diags, n->loc, NULL, "only a pointer variable can be assigned");
         return rg_place_bad(l, n->type->base);
     }
-    rg_place p;
+    rg_ref p;
     if (n->kind == RG_N_ASSIGN) {
         p = rg_lower_pointer(l, n->b);
         rg_pointer_assign(l, at->var, &p, n->loc);
         return p;
     }
-    rg_place old = pointer_var(l, at->var, n->loc);
+    rg_ref old = pointer_var(l, at->var, n->loc);
     rg_val by = n->kind == RG_N_INCDEC ? rg_b_int(l->b, RG_I32, 1) : rg_lower_value(l, n->b);
     p = rg_place_shift(l, old, by, n->op == RG_SUB, n->loc);
     rg_pointer_assign(l, at->var, &p, n->loc);
     return n->kind == RG_N_INCDEC && n->post ? old : p;
 }
 
-static rg_place pointer_select(rg_lower *l, rg_node *n) {
+static rg_ref pointer_select(rg_lower *l, rg_node *n) {
     rg_val c = rg_lower_cond(l, n->a);
-    rg_place p = rg_lower_pointer(l, n->b), q = rg_lower_pointer(l, n->c);
+    rg_ref p = rg_lower_pointer(l, n->b), q = rg_lower_pointer(l, n->c);
     if (p.bad || q.bad)
         return rg_place_bad(l, n->type->base);
     if (p.array != q.array || p.leaf != q.leaf || p.n != q.n || p.vals || q.vals) {
@@ -170,7 +170,7 @@ static rg_place pointer_select(rg_lower *l, rg_node *n) {
     return p;
 }
 
-rg_place rg_lower_pointer(rg_lower *l, rg_node *n) {
+rg_ref rg_lower_pointer(rg_lower *l, rg_node *n) {
     l->b->loc = n->loc;
     if (n->type->kind == RG_C_ARRAY)
         return rg_place_decay(l, rg_lower_place(l, n), n->loc);
@@ -186,7 +186,7 @@ rg_place rg_lower_pointer(rg_lower *l, rg_node *n) {
         }
         return rg_lower_place(l, n->a);
     case RG_N_PTRADD: {
-        rg_place p = rg_lower_pointer(l, n->a);
+        rg_ref p = rg_lower_pointer(l, n->a);
         rg_val by = rg_lower_value(l, n->b);
         return rg_place_shift(l, p, by, n->post, n->loc);
     }
@@ -208,14 +208,14 @@ rg_place rg_lower_pointer(rg_lower *l, rg_node *n) {
 }
 
 /* Is every element of the place's array type covered? For struct values only. */
-static rg_place struct_cond(rg_lower *l, rg_node *n) {
+static rg_ref struct_cond(rg_lower *l, rg_node *n) {
     rg_elem *e = rg_ctype_elem(l->unit->module, n->type);
     rg_aid tmp = rg_b_alloc(l->b, "tmp", e, 0, NULL, 0);
-    rg_place to = {.type = n->type, .array = tmp};
+    rg_ref to = {.type = n->type, .array = tmp};
     rg_iid i = rg_b_if(l->b, rg_lower_cond(l, n->a));
     for (uint32_t k = 0; k < 2; k++) {
         rg_b_push(l->b, rg_ins_at(l->fn, i)->region[k]);
-        rg_place from = rg_lower_place(l, k ? n->c : n->b);
+        rg_ref from = rg_lower_place(l, k ? n->c : n->b);
         rg_place_copy(l, &to, &from);
         rg_b_yield(l->b, NULL, 0);
         rg_b_pop(l->b);
@@ -224,17 +224,17 @@ static rg_place struct_cond(rg_lower *l, rg_node *n) {
     return to;
 }
 
-rg_place rg_lower_place(rg_lower *l, rg_node *n) {
+rg_ref rg_lower_place(rg_lower *l, rg_node *n) {
     l->b->loc = n->loc;
     switch (n->kind) {
     case RG_N_VAR:
         return rg_place_var(l, n->var, n->loc);
     case RG_N_MEMBER: {
-        rg_place p = rg_lower_place(l, n->a);
+        rg_ref p = rg_lower_place(l, n->a);
         return p.bad ? rg_place_bad(l, n->type) : rg_place_field(p, n->a->type, n->field);
     }
     case RG_N_INDEX: {
-        rg_place p = rg_lower_pointer(l, n->a);
+        rg_ref p = rg_lower_pointer(l, n->a);
         rg_val by = rg_lower_value(l, n->b);
         l->b->loc = n->loc;
         return rg_place_shift(l, p, by, false, n->loc);
@@ -246,7 +246,7 @@ rg_place rg_lower_place(rg_lower *l, rg_node *n) {
         rg_lower_decl(l, n->var);
         return rg_place_var(l, n->var, n->loc);
     case RG_N_CALL: {
-        rg_place p;
+        rg_ref p;
         rg_lower_call(l, n, &p);
         return p;
     }
@@ -256,7 +256,7 @@ rg_place rg_lower_place(rg_lower *l, rg_node *n) {
         rg_lower_effect(l, n->a);
         return rg_lower_place(l, n->b);
     case RG_N_ASSIGN: {
-        rg_place from = rg_lower_place(l, n->b), to = rg_lower_place(l, n->a);
+        rg_ref from = rg_lower_place(l, n->b), to = rg_lower_place(l, n->a);
         rg_place_copy(l, &to, &from);
         return to;
     }
@@ -267,7 +267,7 @@ rg_place rg_lower_place(rg_lower *l, rg_node *n) {
     }
 }
 
-rg_val rg_place_load(rg_lower *l, const rg_place *p) {
+rg_val rg_place_load(rg_lower *l, const rg_ref *p) {
     rg_type t = rg_ctype_value(p->type);
     if (p->bad)
         return rg_b_zero(l->b, t);
@@ -276,7 +276,7 @@ rg_val rg_place_load(rg_lower *l, const rg_place *p) {
     return rg_b_load(l->b, p->array, p->leaf, p->idx, p->atomic ? RG_INS_ATOMIC : 0);
 }
 
-void rg_place_store(rg_lower *l, const rg_place *p, rg_val v) {
+void rg_place_store(rg_lower *l, const rg_ref *p, rg_val v) {
     if (p->bad)
         return;
     if (p->vals) {
@@ -295,7 +295,7 @@ bool rg_is_flat(const rg_ctype *t) {
     return true;
 }
 
-rg_val *rg_place_values(rg_lower *l, const rg_place *p) {
+rg_val *rg_place_values(rg_lower *l, const rg_ref *p) {
     uint32_t n = rg_ctype_leaves(p->type);
     rg_val *v = RG_NEW_N(l->arena, rg_val, n);
     for (uint32_t i = 0; i < n; i++) {
@@ -310,7 +310,7 @@ rg_val *rg_place_values(rg_lower *l, const rg_place *p) {
 }
 
 /* Copies leaf k of the object, over the axes of it that the places have not fixed. */
-static void copy_leaf(rg_lower *l, rg_place to, rg_place from, uint32_t k) {
+static void copy_leaf(rg_lower *l, rg_ref to, rg_ref from, uint32_t k) {
     if (from.vals) {
         rg_b_store(l->b, to.array, to.leaf + k, to.idx, from.vals[k], 0);
         return;
@@ -347,7 +347,7 @@ static void copy_leaf(rg_lower *l, rg_place to, rg_place from, uint32_t k) {
     rg_b_pop(l->b);
 }
 
-void rg_place_copy(rg_lower *l, const rg_place *to, const rg_place *from) {
+void rg_place_copy(rg_lower *l, const rg_ref *to, const rg_ref *from) {
     if (to->bad || from->bad)
         return;
     if (to->vals) {

@@ -150,8 +150,14 @@ rg_mark rg_here(const rg_parser *p) {
     return (rg_mark){p->unit->writes.n, p->unit->refs.n, p->vars};
 }
 
-void rg_skip_statement(rg_parser *p) {
+void rg_skip_statement(rg_parser *p, uint32_t start) {
     uint32_t braces = 0;
+    for (uint32_t i = start; i < p->pos; i++) {
+        if (p->code[i] == RG_P_LBRACE)
+            braces++;
+        else if (p->code[i] == RG_P_RBRACE && braces)
+            braces--;
+    }
     for (; !rg_at_end(p); p->pos++) {
         rg_code c = rg_peek(p);
         if (c == RG_P_LBRACE) {
@@ -159,7 +165,7 @@ void rg_skip_statement(rg_parser *p) {
         } else if (c == RG_P_RBRACE) {
             if (!braces)
                 return;
-            if (!--braces) {
+            if (!--braces && rg_peek_at(p, 1) != RG_P_SEMI && rg_peek_at(p, 1) != RG_P_COMMA) {
                 p->pos++;
                 return;
             }

@@ -98,8 +98,9 @@ rg_sym *rg_declare(rg_parser *p, rg_sym_kind k, const char *name, rg_loc loc);
 rg_sym *rg_declare_tag(rg_parser *p, const char *name, rg_loc loc);
 void rg_deeper(rg_parser *p, rg_loc loc); /* bounds recursion; pair with p->nesting-- */
 rg_mark rg_here(const rg_parser *p);
-/* Skips to after the next ';' or to the '}' that closes the block. */
-void rg_skip_statement(rg_parser *p);
+/* Skips to after the ';' that ends the statement begun at start, or to the '}' that closes the
+ * block around it. */
+void rg_skip_statement(rg_parser *p, uint32_t start);
 
 /* parse_decl.c */
 bool rg_starts_type(rg_parser *p);

@@ -333,10 +333,7 @@ void rg_parse_unit(rg_parser *p) {
             rg_leave_scope(p);
         p->func = NULL;
         p->nesting = 0;
-        if (p->pos == start)
-            rg_next(p);
-        rg_skip_statement(p);
-        while (rg_accept(p, RG_P_RBRACE)) { /* of a body that lost its brace */
-        }
+        rg_skip_statement(p, start);
+        rg_accept(p, RG_P_RBRACE); /* of a body that lost its brace */
     }
 }

@@ -285,7 +285,18 @@ static rg_node **parse_arguments(rg_parser *p, uint32_t *count) {
 static rg_node *parse_call(rg_parser *p, const rg_token *name) {
     rg_loc loc = name->loc;
     const rg_sym *s = rg_find(p, name->text);
+    const char *what, *hint = s ? NULL : rg_library_refusal(name->text, &what);
     p->pos++; /* ( */
+    if (hint) {
+        rg_error(p->diags, loc, hint, "'%s' %s, which a kernel cannot do", name->text, what);
+        for (uint32_t depth = 1; depth && !rg_at_end(p); p->pos++) {
+            if (rg_peek(p) == RG_P_LPAREN)
+                depth++;
+            else if (rg_peek(p) == RG_P_RPAREN)
+                depth--;
+        }
+        return rg_node_error(p, loc);
+    }
     uint32_t n;
     rg_node **args = parse_arguments(p, &n);
     if (s && s->kind == RG_SYM_VAR) {
@@ -304,11 +315,6 @@ static rg_node *parse_call(rg_parser *p, const rg_token *name) {
     }
     if (m)
         return rg_check_math(p, loc, m, args, n);
-    const char *what, *hint = rg_library_refusal(name->text, &what);
-    if (hint) {
-        rg_error(p->diags, loc, hint, "'%s' %s, which a kernel cannot do", name->text, what);
-        return rg_node_error(p, loc);
-    }
     size_t len = strlen(name->text);
     if (len > 1 && name->text[len - 1] == 'l' &&
         rg_math_find(p->arena, rg_strndup(p->arena, name->text, len - 1))) {

@@ -140,7 +140,8 @@ static void check_sharing(rg_parser *p, rg_parallel *par, rg_mark header) {
         }
         if (i < par->begin.refs || IN(v, par->privates) || IN(v, par->reductions))
             continue;
-        if (!u->atomic && v->type->kind != RG_C_ARRAY && v->type->kind != RG_C_PTR && !listed)
+        if (!u->atomic && v->type->kind != RG_C_ARRAY && v->type->kind != RG_C_PTR && !listed &&
+            rg_var_written(v, par->begin, par->end))
             for (uint32_t k = 0; k < v->writes.n; k++) {
                 uint32_t at = v->writes.at[k];
                 if (at >= par->begin.writes && at < par->end.writes && p->unit->writes.at[at].atomic) {

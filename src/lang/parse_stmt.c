@@ -48,7 +48,7 @@ rg_stmt *rg_parse_block(rg_parser *p) {
         if (!s) {
             if (rg_at_end(p))
                 break;
-            rg_skip_statement(p);
+            rg_skip_statement(p, start);
             if (p->pos == start && rg_peek(p) != RG_P_RBRACE)
                 p->pos++;
             continue;
@@ -192,8 +192,12 @@ static rg_stmt *parse_switch(rg_parser *p) {
         has_default |= s->cases.at[i].is_default;
     s->always = has_default && s->body->always && !(s->body->jumps & RG_J_BREAK);
     s->is_kernel_level = s->body->is_kernel_level;
-    if (s->body->n && s->body->list[0]->kind != RG_S_CASE)
-        rg_error(p->diags, s->body->list[0]->loc, "move it before the switch",
+    const rg_stmt *first = s->body->n ? s->body->list[0] : NULL;
+    bool plain = first && first->kind == RG_S_DECL;
+    for (uint32_t i = 0; plain && i < first->n; i++)
+        plain = !first->vars[i]->has_init;
+    if (first && first->kind != RG_S_CASE && !plain)
+        rg_error(p->diags, first->loc, "move it before the switch",
                  "nothing before the first case is ever reached");
     return s;
 }

@@ -8,7 +8,7 @@
 typedef struct finder {
     rg_parser *p;
     const rg_clause_var *c;
-    RG_VEC(const rg_node *) counted; /* uses of the variable inside updates */
+    RG_VEC(rg_node *) counted; /* uses of the variable inside updates */
     RG_VEC(rg_node *) values;        /* of the update being matched */
 } finder;
 
@@ -24,7 +24,7 @@ static bool is_var(const finder *f, rg_node *n) {
 }
 
 static void count(finder *f, rg_node *n) {
-    const rg_node *v = strip(n);
+    rg_node *v = strip(n);
     RG_PUSH(f->p->arena, &f->counted, v);
 }
 
@@ -240,14 +240,13 @@ void rg_find_reductions(rg_parser *p, rg_stmt *s) {
         if (!rg_ctype_is_arith(v->type))
             continue;
         walk(&f, par->inner);
+        for (uint32_t k = 0; k < f.counted.n; k++)
+            f.counted.at[k]->post = true; /* free in a VAR node: marks it as counted */
         for (uint32_t k = par->begin.refs; k < par->end.refs; k++) {
             const rg_use *u = &p->unit->refs.at[k];
             if (u->var != v)
                 continue;
-            bool counted = false;
-            for (uint32_t j = 0; j < f.counted.n && !counted; j++)
-                counted = f.counted.at[j] == u->node;
-            if (counted)
+            if (u->node->post)
                 continue;
             rg_text form = {.arena = p->arena};
             for (const char *c = forms[f.c->red]; *c; c++) {

@@ -25,7 +25,7 @@ typedef struct merger {
     uint32_t mask;
     RG_VEC(entry) entries;
     rg_effects e;
-    uint32_t *version;  /* by key */
+    uint32_t *version; /* by key */
     uint32_t last_version;
 } merger;
 
@@ -40,7 +40,8 @@ static void bump(merger *m, const rg_ids *touched) {
             m->version[touched->at[k] / 2] = ++m->last_version;
 }
 
-/* --- the table ---------------------------------------------------------------------------------- */
+/* --- the table ----------------------------------------------------------------------------------
+ */
 
 /* Do the operands commute? fmin and fmax of (+0, -0) may give either zero, so for them the order
  * that the source wrote counts. */
@@ -111,10 +112,12 @@ static void replace(merger *m, rg_iid i, rg_iid by) {
     m->rw->changed = true;
 }
 
-/* --- equal carried values ----------------------------------------------------------------------- */
+/* --- equal carried values -----------------------------------------------------------------------
+ */
 
 /* Carried values with the same initial and the same next value are equal throughout, as are results
- * of an if that both branches yield the same values for. first: earlier slot that slot k repeats. */
+ * of an if that both branches yield the same values for. first: earlier slot that slot k repeats.
+ */
 static void merge_slots(merger *m, rg_iid i) {
     rg_rewrite *rw = m->rw;
     rg_fn *f = m->f;
@@ -146,7 +149,8 @@ static void merge_slots(merger *m, rg_iid i) {
             }
             uint32_t e = *slot - 1;
             rg_val c = rg_operand(f, yield[0], at + e);
-            rg_val d = is_if ? rg_operand(f, yield[1], e) : rg_operand(f, i, rg_first_init(f, i) + e);
+            rg_val d =
+                is_if ? rg_operand(f, yield[1], e) : rg_operand(f, i, rg_first_init(f, i) + e);
             if (a == c && b == d) {
                 keep[k] = false;
                 rg_rw_set(rw, rg_result(f, i, k), rg_result(f, i, e));
@@ -163,7 +167,8 @@ static void merge_slots(merger *m, rg_iid i) {
     rg_opt_keep_slots(f, i, keep);
 }
 
-/* --- the walk ------------------------------------------------------------------------------------ */
+/* --- the walk ------------------------------------------------------------------------------------
+ */
 
 static void walk_region(merger *m, rg_rid r) {
     rg_rewrite *rw = m->rw;

@@ -22,7 +22,7 @@ typedef struct marker {
     struct {
         rg_iid ins;
         uint32_t next;
-    } *writers;
+    } * writers;
     uint32_t nwriters;
 } marker;
 

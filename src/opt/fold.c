@@ -304,11 +304,12 @@ static void fold_loop(folder *d, rg_iid i) {
         return;
     }
     rg_const again;
-    bool once = op == RG_FOR    ? runs_once(f, i)
-                : op == RG_LOOP ? rg_val_const(f, rg_rw_val(rw, rg_operand(f, rg_yield_of(f, body), 0)),
-                                               &again) &&
-                                      !again.i
-                                : false;
+    bool once =
+        op == RG_FOR ? runs_once(f, i)
+        : op == RG_LOOP
+            ? rg_val_const(f, rg_rw_val(rw, rg_operand(f, rg_yield_of(f, body), 0)), &again) &&
+                  !again.i
+            : false;
     if (once) {
         for (uint32_t k = 0; k < n; k++)
             rg_rw_set(rw, rg_region_at(f, body)->args.at[first + k], rg_operand(f, i, init + k));

@@ -15,9 +15,9 @@ enum { MAX_FACTS = 16 };
 
 typedef struct fact {
     const struct fact *next;
-    rg_iid access;  /* whose indices these are */
-    rg_val value;   /* as stored: not yet wrapped to the memory's type */
-    rg_iid store;   /* a store nobody read so far, in region; 0: none */
+    rg_iid access; /* whose indices these are */
+    rg_val value;  /* as stored: not yet wrapped to the memory's type */
+    rg_iid store;  /* a store nobody read so far, in region; 0: none */
     rg_rid region;
 } fact;
 
@@ -33,9 +33,11 @@ typedef struct forwarder {
     rg_effects e;
     const fact **known; /* by key */
     RG_VEC(change) log;
-    uint32_t *uses;     /* by value that existed before the walk */
+    uint32_t *uses; /* by value that existed before the walk */
     uint32_t nuses;
     bool *dead;         /* by instruction that existed before */
+    rg_affine **affine; /* by value that existed before: made when first asked for */
+    uint32_t naffine;
 } forwarder;
 
 static void set_known(forwarder *w, uint32_t key, const fact *list) {
@@ -93,28 +95,36 @@ static rg_val base_of(const rg_fn *f, rg_val v, int64_t *offset) {
     return v;
 }
 
-bool rg_opt_index_differs(const rg_fn *f, rg_val a, rg_val b) {
+static const rg_affine *affine_of(const forwarder *w, rg_val v) {
+    if (v >= w->naffine)
+        return NULL;
+    if (!w->affine[v]) {
+        w->affine[v] = RG_NEW(w->rw->scratch, rg_affine);
+        *w->affine[v] = rg_affine_of(w->f, v);
+    }
+    return w->affine[v];
+}
+
+/* Do two index values provably differ whenever both are computed? */
+static bool differs(const forwarder *w, rg_val a, rg_val b) {
     if (a == b)
         return false;
     int64_t x, y;
-    rg_val p = base_of(f, a, &x), q = base_of(f, b, &y);
+    rg_val p = base_of(w->f, a, &x), q = base_of(w->f, b, &y);
     if (p == q && p != UINT32_MAX)
         return x != y;
-    if (!p || !q || (rg_def_op(f, p) != RG_MUL && rg_def_op(f, p) != RG_ADD &&
-                     rg_def_op(f, p) != RG_SUB && rg_def_op(f, q) != RG_MUL &&
-                     rg_def_op(f, q) != RG_ADD && rg_def_op(f, q) != RG_SUB))
-        return false;
-    rg_affine s = rg_affine_of(f, a), t = rg_affine_of(f, b);
+    const rg_affine *s = affine_of(w, a), *t = affine_of(w, b);
     int64_t difference;
-    return rg_affine_difference(&s, &t, &difference) && difference != 0;
+    return s && t && rg_affine_difference(s, t, &difference) && difference != 0;
 }
 
-static bool disjoint(const rg_fn *f, rg_iid a, rg_iid b) {
+static bool disjoint(const forwarder *w, rg_iid a, rg_iid b) {
+    const rg_fn *f = w->f;
     const rg_ins *x = rg_ins_at(f, a), *y = rg_ins_at(f, b);
     if (x->array != y->array)
         return false;
     for (uint32_t k = 0; k < rg_ins_nindices(f, x); k++)
-        if (rg_opt_index_differs(f, rg_operand(f, a, k), rg_operand(f, b, k)))
+        if (differs(w, rg_operand(f, a, k), rg_operand(f, b, k)))
             return true;
     return false;
 }
@@ -139,7 +149,7 @@ static void forget(forwarder *w, uint32_t key, rg_iid i) {
     const fact *keep = NULL;
     bool same = true;
     for (const fact *x = w->known[key]; x && i; x = x->next) {
-        if (disjoint(w->f, x->access, i))
+        if (disjoint(w, x->access, i))
             keep = push(w, keep, *x);
         else
             same = false;
@@ -158,7 +168,7 @@ static void has_read(forwarder *w, uint32_t key, rg_iid i) {
     const fact *list = NULL;
     for (const fact *x = w->known[key]; x; x = x->next) {
         fact y = *x;
-        if (!i || !disjoint(w->f, x->access, i))
+        if (!i || !disjoint(w, x->access, i))
             y.store = 0;
         list = push(w, list, y);
     }
@@ -174,12 +184,11 @@ static void learn(forwarder *w, uint32_t key, rg_iid i, rg_val value, bool store
         /* The list's order is arbitrary; a fresh start costs less than choosing. */
         list = NULL;
     }
-    set_known(w, key,
-              push(w, list,
-                   (fact){.access = i,
-                          .value = value,
-                          .store = store ? i : 0,
-                          .region = w->rw->b.region}));
+    set_known(
+        w, key,
+        push(w, list,
+             (fact){
+                 .access = i, .value = value, .store = store ? i : 0, .region = w->rw->b.region}));
 }
 
 static uint32_t uses_of(const forwarder *w, rg_val v) {
@@ -348,7 +357,8 @@ static void walk_region(forwarder *w, rg_rid r) {
     rw->b.region = here;
 }
 
-/* --- around the walk ------------------------------------------------------------------------------- */
+/* --- around the walk
+ * ------------------------------------------------------------------------------- */
 
 static void count_uses(forwarder *w, rg_rid r) {
     const rg_fn *f = w->f;
@@ -387,6 +397,8 @@ static bool forward_once(rg_fn *f, rg_arena *scratch, bool to_addto) {
     w->known = RG_NEW_N(scratch, const fact *, w->e.keys + 1);
     w->nuses = f->vals.n;
     w->uses = RG_NEW_N(scratch, uint32_t, w->nuses);
+    w->naffine = f->vals.n;
+    w->affine = RG_NEW_N(scratch, rg_affine *, w->naffine);
     w->dead = RG_NEW_N(scratch, bool, f->ins.n);
     count_uses(w, f->body);
     walk_region(w, f->body);
@@ -396,7 +408,7 @@ static bool forward_once(rg_fn *f, rg_arena *scratch, bool to_addto) {
     return w->rw->changed;
 }
 
-bool rg_forward(rg_fn *f, rg_arena *scratch) {
+bool rg_promote_forward(rg_fn *f, rg_arena *scratch) {
     bool forwarded = forward_once(f, scratch, false);
     return forward_once(f, scratch, true) || forwarded;
 }

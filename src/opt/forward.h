@@ -6,10 +6,7 @@
 
 /* Store to load and load to load forwarding, stores that are overwritten before anyone reads them,
  * and load + add + store to addto. */
-bool rg_forward(rg_fn *f, rg_arena *scratch);
+bool rg_promote_forward(rg_fn *f, rg_arena *scratch);
 /* Rank-0 locals only. */
 bool rg_promote_scalars(rg_fn *f);
-/* Do two index values provably differ whenever both are computed? */
-bool rg_opt_index_differs(const rg_fn *f, rg_val a, rg_val b);
-
 #endif

@@ -72,7 +72,8 @@ static void walk_for(rg_rewrite *rw, rg_iid i) {
         rg_type t = rg_type_of(f, arg);
         rg_val done; /* iterations before this one */
         if (down) {
-            rg_val last = rg_b_op2(&rw->b, RG_SUB, rg_b_cast(&rw->b, t, hi), rg_b_int(&rw->b, t, 1));
+            rg_val last =
+                rg_b_op2(&rw->b, RG_SUB, rg_b_cast(&rw->b, t, hi), rg_b_int(&rw->b, t, 1));
             done = rg_b_op2(&rw->b, RG_SUB, last, rg_b_cast(&rw->b, t, iv));
         } else {
             done = rg_b_op2(&rw->b, RG_SUB, rg_b_cast(&rw->b, t, iv), rg_b_cast(&rw->b, t, lo));

@@ -35,8 +35,8 @@ typedef struct mover {
 static void enter(mover *m, frame_kind kind, rg_rid r, rg_iid owner) {
     if (r >= m->nplaces) {
         uint32_t n = m->f->regions.n + m->f->regions.n / 2;
-        m->place = rg_grow(m->rw->scratch, m->place, m->nplaces * sizeof *m->place,
-                           n * sizeof *m->place);
+        m->place =
+            rg_grow(m->rw->scratch, m->place, m->nplaces * sizeof *m->place, n * sizeof *m->place);
         m->nplaces = n;
     }
     m->place[r] = m->stack.n;

@@ -367,5 +367,5 @@ bool rg_promote_scalars(rg_fn *f) {
 
 bool rg_opt_promote(rg_fn *f) {
     bool changed = rg_opt_with_scratch(f, elements);
-    return rg_opt_with_scratch(f, rg_forward) || changed;
+    return rg_opt_with_scratch(f, rg_promote_forward) || changed;
 }

@@ -20,13 +20,13 @@ typedef struct rg_variable {
     uint32_t number; /* LOCAL: which element, counted over the array's and the leaf's axes */
     rg_type type;
     rg_mem mem;
-    rg_rid home;     /* LOCAL: region of the alloc */
-    rg_iid scope;    /* others: the loop, if or parallel */
-    uint32_t next;   /* next variable of the same scope; 0 ends (variable 0 is unused) */
-    rg_iid like;     /* others: an access, for index operands, flags and location */
-    bool load;       /* LOOP: the value from before matters */
-    bool safe;       /* the element may be read and written whether the loop runs or not */
-    bool guard;      /* RED: only if the parallel has an iteration */
+    rg_rid home;   /* LOCAL: region of the alloc */
+    rg_iid scope;  /* others: the loop, if or parallel */
+    uint32_t next; /* next variable of the same scope; 0 ends (variable 0 is unused) */
+    rg_iid like;   /* others: an access, for index operands, flags and location */
+    bool load;     /* LOOP: the value from before matters */
+    bool safe;     /* the element may be read and written whether the loop runs or not */
+    bool guard;    /* RED: only if the parallel has an iteration */
     const char *name;
 } rg_variable;
 

@@ -6,8 +6,8 @@ enum { MAX_SCALARS = 64 };
 
 static bool expandable(const rg_fn *f, const rg_ins *ins) {
     const rg_array *to = rg_array_at(f, ins->array), *from = rg_array_at(f, ins->array2);
-    bool local = (to->kind == RG_ARR_LOCAL && !to->rank) ||
-                 (from->kind == RG_ARR_LOCAL && !from->rank);
+    bool local =
+        (to->kind == RG_ARR_LOCAL && !to->rank) || (from->kind == RG_ARR_LOCAL && !from->rank);
     if (ins->op != RG_COPY || !local || ((to->flags | from->flags) & RG_ARR_GROW))
         return false;
     int64_t n = 0;

@@ -28,10 +28,10 @@ enum {
 /* All accesses of one leaf of one array (or class of arrays that may share memory) in a region. */
 typedef struct summary {
     uint32_t key;
-    rg_iid like;     /* one of them */
-    bool mixed;      /* by different indices, from several arrays, or in a way we leave alone */
+    rg_iid like; /* one of them */
+    bool mixed;  /* by different indices, from several arrays, or in a way we leave alone */
     uint32_t does;
-    uint32_t surely; /* what certainly happens when the region is run */
+    uint32_t surely;  /* what certainly happens when the region is run */
     uint32_t in_then; /* of the if being merged: what certainly happens in the first branch */
     rg_iid then_of;
 } summary;
@@ -57,10 +57,10 @@ typedef struct finder {
     rg_arena *scratch;
     rg_order order;
     rg_variables *vars;
-    rg_iid *alloc;       /* by array: its alloc */
-    uint32_t *allocs;    /* how many */
-    uint32_t **element;  /* by local array: [nleaves] first variable of the leaf, 0: not promoted */
-    rg_effects e;        /* keys only */
+    rg_iid *alloc;      /* by array: its alloc */
+    uint32_t *allocs;   /* how many */
+    uint32_t **element; /* by local array: [nleaves] first variable of the leaf, 0: not promoted */
+    rg_effects e;       /* keys only */
     uint32_t *slot_of, *slot_mark; /* by key: place in the summaries being built */
     uint32_t mark;
     RG_VEC(candidate) candidates; /* [0] unused */
@@ -70,7 +70,8 @@ typedef struct finder {
     uint32_t *written;            /* by key: the last one */
 } finder;
 
-/* --- 1. locals ----------------------------------------------------------------------------------- */
+/* --- 1. locals -----------------------------------------------------------------------------------
+ */
 
 static bool constant_count(const rg_fn *f, const rg_array *a, const rg_leaf *leaf, bool all,
                            uint32_t *out) {
@@ -232,7 +233,8 @@ static void find_locals(finder *d, bool all) {
     }
 }
 
-/* --- 2. candidates of loops ------------------------------------------------------------------------ */
+/* --- 2. candidates of loops
+ * ------------------------------------------------------------------------ */
 
 static summary *summary_of(finder *d, summaries *list, uint32_t mark, uint32_t key) {
     if (d->slot_mark[key] != mark) {
@@ -328,8 +330,8 @@ static void find_candidates(finder *d, rg_iid owner, const summaries *body) {
             !outside(d, o, home, s->like))
             continue;
         const rg_leaf *leaf = rg_ins_leaf(f, like);
-        bool full_width = leaf->mem == rg_type_mem(rg_mem_value(leaf->mem)) &&
-                          leaf->mem != RG_M_BOOL;
+        bool full_width =
+            leaf->mem == rg_type_mem(rg_mem_value(leaf->mem)) && leaf->mem != RG_M_BOOL;
         rg_variable_kind kind;
         if (o->op == RG_PARALLEL) {
             if (s->does != DOES_ATOMIC_ADD || !full_width || (like->flags & RG_INS_ACCUM) ||
@@ -341,8 +343,7 @@ static void find_candidates(finder *d, rg_iid owner, const summaries *body) {
                 continue;
             kind = RG_VAR_SUM;
         } else {
-            if ((s->does & (DOES_OTHER | DOES_ATOMIC_ADD)) ||
-                !(s->does & (DOES_STORE | DOES_ADD)))
+            if ((s->does & (DOES_OTHER | DOES_ATOMIC_ADD)) || !(s->does & (DOES_STORE | DOES_ADD)))
                 continue;
             kind = RG_VAR_LOOP;
         }
@@ -394,7 +395,8 @@ static void summarise(finder *d, rg_rid r, summaries *out) {
             summaries both = {0};
             uint32_t mark = ++d->mark;
             for (int s = 0; s < 2; s++)
-                merge_child(d, &both, mark, g->ins.at[k], s, &children.at[children.n - (s ? 1 : 2)]);
+                merge_child(d, &both, mark, g->ins.at[k], s,
+                            &children.at[children.n - (s ? 1 : 2)]);
             find_candidates(d, g->ins.at[k], &both);
         } else if (ins->region[0]) {
             find_candidates(d, g->ins.at[k], &children.at[children.n - 1]);
@@ -423,7 +425,8 @@ static void summarise(finder *d, rg_rid r, summaries *out) {
     }
 }
 
-/* --- 3. which access is which variable's ----------------------------------------------------------- */
+/* --- 3. which access is which variable's
+ * ----------------------------------------------------------- */
 
 /* Was the element written before, on every way here and by this same thread? Then one more load and
  * store of it change nothing that anybody can see. near: in region r itself. */
@@ -527,7 +530,8 @@ static void assign_locals(finder *d, rg_rid r) {
     }
 }
 
-/* --- 4. stored where --------------------------------------------------------------------------------- */
+/* --- 4. stored where
+ * --------------------------------------------------------------------------------- */
 
 typedef RG_VEC(uint32_t) id_list;
 

@@ -289,8 +289,8 @@ static void order_region(const rg_fn *f, rg_order *o, rg_rid r, rg_iid parallel,
         const rg_ins *ins = rg_ins_at(f, g->ins.at[k]);
         for (int s = 0; s < 2; s++)
             if (ins->region[s])
-                order_region(f, o, ins->region[s],
-                             ins->op == RG_PARALLEL ? g->ins.at[k] : parallel, n);
+                order_region(f, o, ins->region[s], ins->op == RG_PARALLEL ? g->ins.at[k] : parallel,
+                             n);
     }
     o->leave[r] = ++*n;
 }

@@ -64,8 +64,8 @@ bool rg_opt_surely_runs(const rg_fn *f, rg_iid i);
 /* Does the for provably have no iteration? */
 bool rg_opt_never_runs(const rg_fn *f, rg_iid i);
 
-/* Is i a pure op that gives the same wherever it stands in the scope of its operands? Not the extent
- * of a local array: that needs the array, and one that grows changes it. */
+/* Is i a pure op that gives the same wherever it stands in the scope of its operands? Not the
+ * extent of a local array: that needs the array, and one that grows changes it. */
 bool rg_opt_movable(const rg_fn *f, rg_iid i);
 
 /* Two arrays may share memory only if they are the same, or both are shadows of parameters that

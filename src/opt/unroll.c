@@ -71,10 +71,10 @@ static void copy_ins(unroller *u, rg_iid i) {
             copy.extents[k] = f->pool.at[opnd + k];
         rg_aid a = rg_array_new(f, &copy);
         if (ins.array >= u->narrays) { /* itself a copy made by an inner loop */
-            uint32_t n = f->arrays.n * 2;
+            uint32_t more = f->arrays.n * 2;
             u->array = rg_grow(rw->scratch, u->array, u->narrays * sizeof *u->array,
-                               n * sizeof *u->array);
-            u->narrays = n;
+                               more * sizeof *u->array);
+            u->narrays = more;
         }
         u->array[ins.array] = a;
     }

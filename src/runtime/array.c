@@ -8,8 +8,8 @@
 static const struct {
     const char *name;
     size_t size;
-} dtypes[] = {{"bool", 1}, {"int8", 1},   {"uint8", 1},   {"int16", 2},   {"uint16", 2},
-              {"int32", 4}, {"uint32", 4}, {"int64", 8},   {"uint64", 8},  {"float16", 2},
+} dtypes[] = {{"bool", 1},    {"int8", 1},    {"uint8", 1}, {"int16", 2},  {"uint16", 2},
+              {"int32", 4},   {"uint32", 4},  {"int64", 8}, {"uint64", 8}, {"float16", 2},
               {"float32", 4}, {"float64", 8}, {"struct", 0}};
 
 size_t rg_dtype_size(rg_dtype t) {
@@ -150,8 +150,8 @@ rg_held *rg_array_hold(rg_array *a) {
     rg_held *h = rg_ctx_alloc(s->dev->ctx, sizeof *h);
     if (!h)
         return NULL;
-    *h = (rg_held){.next = s->held, .storage = s, .refs = 1, .begin = begin, .end = end,
-                   .version = version};
+    *h = (rg_held){
+        .next = s->held, .storage = s, .refs = 1, .begin = begin, .end = end, .version = version};
     s->held = h;
     s->refs++;
     return h;

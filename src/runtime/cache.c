@@ -207,7 +207,8 @@ rg_status rg_cache_describe(rg_context *ctx, rg_cache_info *out) {
     if (!ctx || rg_handle_fault(&ctx->handle, RG_MAGIC_CONTEXT))
         return RG_ERROR_ARGUMENT;
     if (!out || out->size < sizeof *out)
-        return rg_fail(ctx, RG_ERROR_ARGUMENT, "rg_cache_describe: out is null or its size not set");
+        return rg_fail(ctx, RG_ERROR_ARGUMENT,
+                       "rg_cache_describe: out is null or its size not set");
     size_t size = out->size;
     memset(out, 0, sizeof *out);
     out->size = size;

@@ -18,8 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const flags[] = {"-O3",  "-march=native", "-fno-math-errno", "-fPIC",
-                                    "-shared", "-std=gnu11",  "-w"};
+static const char *const flags[] = {
+    "-O3", "-march=native", "-fno-math-errno", "-fPIC", "-shared", "-std=gnu11", "-w"};
 
 static void command(rg_device *dev, rg_arena *a, rg_words *w) {
     rg_words_split(a, w, dev->cc);
@@ -80,13 +80,19 @@ static rg_status make_key(rg_device *dev, rg_arena *a, const rg_words *w, const 
         rg_sha256_add_text(&h, path);
         rg_sha256_add_part(&h, facts, sizeof facts);
     }
-    const char *version = rg_cc_version(a, dev->cc, &why);
-    if (!version)
-        return rg_fail(dev->ctx, RG_ERROR_COMPILER,
-                       "%s. The cpu device needs a C compiler: install gcc or clang, name one with "
-                       "CC or the device's option cc, or open the device 'ref', which needs none",
-                       why);
-    rg_sha256_add_text(&h, version);
+    if (!dev->cc_version) {
+        const char *version = rg_cc_version(a, dev->cc, &why);
+        if (!version)
+            return rg_fail(dev->ctx, RG_ERROR_COMPILER,
+                           "%s. The cpu device needs a C compiler: install gcc or clang, name one "
+                           "with CC or the device's option cc, or open the device 'ref', which "
+                           "needs none",
+                           why);
+        dev->cc_version = rg_ctx_strdup(dev->ctx, version);
+        if (!dev->cc_version)
+            return RG_ERROR_MEMORY;
+    }
+    rg_sha256_add_text(&h, dev->cc_version);
     add_cpu(&h);
     rg_sha256_add_part(&h, text, size);
     unsigned char sum[32];
@@ -136,8 +142,7 @@ rg_status rg_cc_load(rg_device *dev, rg_arena *a, const char *text, size_t size,
     rg_status s = make_key(dev, a, &w, text, size, hex);
     if (s != RG_OK)
         return s;
-    const char *entry =
-        rg_cache_open(dev->ctx, a, NULL) ? rg_cache_path(dev->ctx, a, hex) : NULL;
+    const char *entry = rg_cache_open(dev->ctx, a, NULL) ? rg_cache_path(dev->ctx, a, hex) : NULL;
     if (entry && rg_cache_good(dev->ctx, entry)) {
         if (open_object(dev, entry, handle) == RG_OK)
             return RG_OK;

@@ -22,8 +22,8 @@ const char *rg_version(void) {
 }
 
 const char *rg_status_name(rg_status s) {
-    static const char *const names[] = {"ok",     "argument", "source",   "refused",
-                                        "memory", "file",     "device",   "compiler",
+    static const char *const names[] = {"ok",     "argument", "source",      "refused",
+                                        "memory", "file",     "device",      "compiler",
                                         "fault",  "state",    "unsupported", "internal"};
     return (size_t)s < sizeof names / sizeof *names ? names[s] : "unknown";
 }

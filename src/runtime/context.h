@@ -24,21 +24,21 @@ typedef enum rg_magic {
 
 typedef struct rg_handle {
     uint32_t magic;
-    uint32_t refs;    /* users: the caller, and handles that need this one */
-    bool released;    /* by the caller */
-    size_t size;      /* of the struct that this opens */
+    uint32_t refs; /* users: the caller, and handles that need this one */
+    bool released; /* by the caller */
+    size_t size;   /* of the struct that this opens */
     struct rg_handle *next_dead;
 } rg_handle;
 
 struct rg_context {
     rg_handle handle;
     rg_allocator allocator;
-    bool libc;          /* the allocator is the C library's */
-    char *cache_dir;    /* NULL: no cache on disk */
-    char *message;      /* `small`, or grown memory of message_size bytes */
+    bool libc;       /* the allocator is the C library's */
+    char *cache_dir; /* NULL: no cache on disk */
+    char *message;   /* `small`, or grown memory of message_size bytes */
     size_t message_size;
     char small[512];
-    rg_handle *dead;    /* debug builds */
+    rg_handle *dead; /* debug builds */
 };
 
 /* Zeroed memory; NULL when out of memory (the message is set). */

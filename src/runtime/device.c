@@ -19,7 +19,8 @@ rg_status rg_device_describe(rg_context *ctx, size_t i, rg_device_info *out) {
     if (!ctx || rg_handle_fault(&ctx->handle, RG_MAGIC_CONTEXT))
         return RG_ERROR_ARGUMENT;
     if (!out || out->size < sizeof *out)
-        return rg_fail(ctx, RG_ERROR_ARGUMENT, "rg_device_describe: out is null or its size not set");
+        return rg_fail(ctx, RG_ERROR_ARGUMENT,
+                       "rg_device_describe: out is null or its size not set");
     if (i >= DEVICES)
         return rg_fail(ctx, RG_ERROR_ARGUMENT, "there is no device %zu: this build has %d", i,
                        (int)DEVICES);
@@ -41,9 +42,11 @@ rg_status rg_device_open(rg_context *ctx, const char *name, const rg_device_opti
     if (o && o->size < sizeof *o)
         return rg_fail(ctx, RG_ERROR_ARGUMENT, "rg_device_open: the options' size is not set");
     if (o && o->deterministic)
-        return rg_fail(ctx, RG_ERROR_UNSUPPORTED, "deterministic accumulation is not supported yet");
+        return rg_fail(ctx, RG_ERROR_UNSUPPORTED,
+                       "deterministic accumulation is not supported yet");
     if (o && o->adopt)
-        return rg_fail(ctx, RG_ERROR_UNSUPPORTED, "adopting a driver's device is not supported yet");
+        return rg_fail(ctx, RG_ERROR_UNSUPPORTED,
+                       "adopting a driver's device is not supported yet");
     const rg_device_ops *ops = NULL;
     for (int i = 0; i < DEVICES; i++)
         if (strcmp(devices[i]->name, name) == 0)
@@ -90,6 +93,7 @@ void rg_device_drop(rg_device *dev) {
         dev->ops->close(dev);
     rg_ctx_strfree(ctx, dev->cc);
     rg_ctx_strfree(ctx, dev->cflags);
+    rg_ctx_strfree(ctx, dev->cc_version);
     rg_ctx_strfree(ctx, dev->error_text);
     rg_handle_free(ctx, &dev->handle);
     rg_context_drop(ctx);

@@ -38,7 +38,8 @@ typedef struct rg_device_ops {
     void (*free)(rg_device *dev, rg_memory *m);
     rg_status (*copy)(rg_device *dev, void *to, const void *from, size_t bytes);
     rg_status (*zero)(rg_device *dev, void *at, size_t bytes);
-    /* Makes programs of one module ready to run, all at once. Those that are ready are passed over. */
+    /* Makes programs of one module ready to run, all at once. Those that are ready are passed over.
+     */
     rg_status (*prepare)(rg_device *dev, struct rg_program *const *p, uint32_t n);
     /* args: one for each parameter of the kernel. An error here is one of this launch. */
     rg_status (*launch)(rg_device *dev, struct rg_program *p, const rg_binding *args);
@@ -54,8 +55,9 @@ struct rg_device {
     const rg_device_ops *ops;
     rg_device_options options; /* its texts are the device's own */
     char *cc, *cflags;
-    void *state;               /* the device's */
-    rg_status error;           /* the first error of a launch since the last sync: sticky */
+    char *cc_version;          /* what `cc --version` says, once asked */
+    void *state;     /* the device's */
+    rg_status error; /* the first error of a launch since the last sync: sticky */
     char *error_text;
     struct rg_storage *wrapped; /* memory of the caller's: two of them may overlap */
 };

@@ -17,7 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_BATCH = 64 }; /* of primals compiled along: a file of more kernels is compiled in parts */
+enum {
+    MAX_BATCH = 64
+}; /* of primals compiled along: a file of more kernels is compiled in parts */
 
 typedef struct code {
     struct code *next;
@@ -60,6 +62,9 @@ static void describe(rg_device_info *out) {
 }
 
 static rg_status open_device(rg_device *dev) {
+    if (dev->options.races)
+        return rg_fail(dev->ctx, RG_ERROR_UNSUPPORTED,
+                       "the cpu device does not look for races: the device 'ref' does");
     int threads = dev->options.threads;
     const char *env = getenv("RETROGRAD_THREADS");
     if (!threads && env && *env) {
@@ -87,8 +92,8 @@ static rg_status compile_batch(rg_device *dev, rg_arena *a, rg_program *const *p
     const char **names = RG_NEW_N(a, const char *, n);
     for (uint32_t i = 0; i < n; i++) {
         fns[i] = p[i]->fn;
-        names[i] = rg_format(a, "rg_entry_%s_%s_%u", p[i]->kernel->fn->name,
-                             rg_mode_name(p[i]->mode), i);
+        names[i] =
+            rg_format(a, "rg_entry_%s_%s_%u", p[i]->kernel->fn->name, rg_mode_name(p[i]->mode), i);
     }
     rg_emit_c_options o = {.checked = dev->options.checked};
     rg_text text = {.arena = a};
@@ -107,7 +112,8 @@ static rg_status compile_batch(rg_device *dev, rg_arena *a, rg_program *const *p
     for (uint32_t i = 0; i < n; i++) {
         entries[i] = dlsym(c->handle, names[i]);
         if (!entries[i])
-            return rg_fail(dev->ctx, RG_ERROR_INTERNAL, "the compiled kernel has no '%s'", names[i]);
+            return rg_fail(dev->ctx, RG_ERROR_INTERNAL, "the compiled kernel has no '%s'",
+                           names[i]);
     }
     for (uint32_t i = 0; i < n; i++) {
         p[i]->entry = entries[i];
@@ -150,8 +156,8 @@ static rg_status prepare(rg_device *dev, rg_program *const *p, uint32_t n) {
     for (volatile uint32_t i = 0; i < count && !thrown; i = i + 1)
         if (batch[i]->variant && (thrown = RG_GUARD(batch[i]->variant->arena)) != 0)
             where = batch[i]->variant->arena;
-    rg_status s = thrown ? rg_fail_thrown(dev->ctx, where, thrown)
-                         : compile_batch(dev, a, batch, count);
+    rg_status s =
+        thrown ? rg_fail_thrown(dev->ctx, where, thrown) : compile_batch(dev, a, batch, count);
     rg_arena_free(a);
     return s;
 }

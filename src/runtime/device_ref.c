@@ -32,8 +32,8 @@ static rg_status launch(rg_device *dev, rg_program *p, const rg_binding *args) {
         const rg_pointer *q = &p->pointers[i];
         const rg_binding *b = &args[q->param];
         static const int64_t one[1] = {1}; /* a scalar's gradient has one element */
-        p->arrays[q->array] = (rg_interp_array){q->shadow ? b->shadow : b->data,
-                                                b->shape ? b->shape : one};
+        p->arrays[q->array] =
+            (rg_interp_array){q->shadow ? b->shadow : b->data, b->shape ? b->shape : one};
     }
     for (uint32_t i = 0; i < p->kernel->nparams; i++)
         p->scalars[i] = args[i].value;

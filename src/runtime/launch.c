@@ -137,8 +137,9 @@ static rg_status check_shapes(rg_kernel *k, const rg_arg *args) {
             } else if (e->kind == RG_EXTENT_SCALAR) {
                 rg_extent_value(k, e, k->values, NULL, &v);
             } else if (!rg_extent_value(k, e, k->values, k->shapes, &v)) {
-                return bad(k, i, "has an extent with no value (division by zero, or a bad shift) "
-                                 "for these parameters");
+                return bad(k, i,
+                           "has an extent with no value (division by zero, or a bad shift) "
+                           "for these parameters");
             }
             want[x] = v;
             fits &= args[i].array->shape[x] == v;

@@ -1,4 +1,5 @@
-/* What every launch begins with: the arguments checked against the kernel's parameters, and bound. */
+/* What every launch begins with: the arguments checked against the kernel's parameters, and bound.
+ */
 #ifndef RG_RUNTIME_LAUNCH_H
 #define RG_RUNTIME_LAUNCH_H
 

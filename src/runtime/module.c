@@ -234,9 +234,9 @@ static rg_status compile(rg_context *ctx, rg_device *dev, const char *path, cons
         return rg_fail(ctx, RG_ERROR_ARGUMENT, "the module options' lists make no sense");
     rg_compile_options c = {0};
     if (o)
-        c = (rg_compile_options){o->defines,     (uint32_t)o->n_defines,
+        c = (rg_compile_options){o->defines,      (uint32_t)o->n_defines,
                                  o->include_dirs, (uint32_t)o->n_include_dirs,
-                                 o->cpp,         o->strict_edges};
+                                 o->cpp,          o->strict_edges};
     rg_unit *unit;
     rg_compile_status compiled =
         rg_unit_compile(&ctx->allocator, path, text ? text : "", size, &c, &unit);
@@ -272,12 +272,16 @@ static rg_status compile(rg_context *ctx, rg_device *dev, const char *path, cons
     m->dev = dev;
     if (dev)
         rg_device_retain(dev);
+    /* Warnings are all that a success has to say. */
+    rg_fail(ctx, RG_OK, "%s", "");
+    if (unit->diags.list.n)
+        refuse(ctx, &unit->diags, unit->arena, RG_OK);
     *out = m;
     return RG_OK;
 }
 
-static rg_status load(rg_context *ctx, rg_device *dev, const char *path,
-                      const rg_module_options *o, rg_module **out) {
+static rg_status load(rg_context *ctx, rg_device *dev, const char *path, const rg_module_options *o,
+                      rg_module **out) {
     if (!path)
         return rg_fail(ctx, RG_ERROR_ARGUMENT, "the file's name is null");
     FILE *f = fopen(path, "rb");
@@ -409,8 +413,8 @@ size_t rg_kernel_param_count(const rg_kernel *k) {
 }
 
 static rg_status no_param(const rg_kernel *k, size_t i) {
-    return rg_fail(k->module->ctx, RG_ERROR_ARGUMENT,
-                   "kernel '%s' has no parameter %zu: it has %u", k->fn->name, i, k->nparams);
+    return rg_fail(k->module->ctx, RG_ERROR_ARGUMENT, "kernel '%s' has no parameter %zu: it has %u",
+                   k->fn->name, i, k->nparams);
 }
 
 rg_status rg_kernel_param(const rg_kernel *k, size_t i, rg_param_info *out) {
@@ -546,8 +550,8 @@ rg_status rg_kernel_param_shape(const rg_kernel *k, size_t i, const int64_t *val
     return RG_OK;
 }
 
-rg_status rg_array_for(rg_kernel *k, size_t param, size_t rank, const int64_t *shape,
-                       bool gradient, rg_array **out) {
+rg_status rg_array_for(rg_kernel *k, size_t param, size_t rank, const int64_t *shape, bool gradient,
+                       rg_array **out) {
     if (rg_kernel_fault(k))
         return RG_ERROR_ARGUMENT;
     rg_context *ctx = k->module->ctx;
@@ -566,8 +570,7 @@ rg_status rg_array_for(rg_kernel *k, size_t param, size_t rank, const int64_t *s
 
 /* ---- programs ---- */
 
-rg_status rg_kernel_variant(rg_kernel *k, rg_mode mode, const rg_activity *act,
-                            rg_variant **out) {
+rg_status rg_kernel_variant(rg_kernel *k, rg_mode mode, const rg_activity *act, rg_variant **out) {
     rg_context *ctx = k->module->ctx;
     rg_variant *v = NULL;
     rg_compile_status c =
@@ -604,9 +607,12 @@ static rg_program *program_new(rg_kernel *k, rg_mode mode, const uint8_t *active
         const rg_ir_array *x = rg_array_at(f, i);
         if (x->kind == RG_ARR_LOCAL || p->layout->array_pointer[i] == UINT32_MAX)
             continue;
-        p->pointers[p->npointers++] = (rg_pointer){p->layout->array_pointer[i], i, x->param,
-                                                   x->kind == RG_ARR_SHADOW};
+        p->pointers[p->npointers++] =
+            (rg_pointer){p->layout->array_pointer[i], i, x->param, x->kind == RG_ARR_SHADOW};
     }
+    p->reads = RG_NEW_N(a, uint8_t, k->nparams + 1);
+    for (uint32_t i = 0; i < k->nparams; i++)
+        p->reads[i] = k->params[i].is_array && rg_uses_of(f, i).reads;
     p->block = rg_alloc(a, p->layout->size + 8);
     p->arrays = RG_NEW_N(a, rg_interp_array, f->arrays.n + 1);
     p->scalars = RG_NEW_N(a, const void *, k->nparams + 1);

@@ -53,11 +53,12 @@ typedef struct rg_program {
     rg_layout *layout;
     rg_pointer *pointers;
     uint32_t npointers;
+    uint8_t *reads; /* [params] array whose data it loads */
     bool ready;
-    void *block;            /* cpu: the argument block */
-    void *entry;            /* cpu: an rg_cpu_entry */
+    void *block;             /* cpu: the argument block */
+    void *entry;             /* cpu: an rg_cpu_entry */
     rg_interp_array *arrays; /* ref: [fn->arrays.n] */
-    const void **scalars;   /* ref: [params] */
+    const void **scalars;    /* ref: [params] */
 } rg_program;
 
 struct rg_kernel {
@@ -70,11 +71,11 @@ struct rg_kernel {
     rg_program *primal;   /* once asked for */
     rg_program *programs; /* the others, latest first */
     /* What the launch being made is on: a context runs one at a time. */
-    rg_binding *bindings; /* [nparams] */
-    uint8_t *active;      /* [nparams] */
-    const void **values;  /* [nparams] by-value parameters */
+    rg_binding *bindings;   /* [nparams] */
+    uint8_t *active;        /* [nparams] */
+    const void **values;    /* [nparams] by-value parameters */
     const int64_t **shapes; /* [nparams] arrays */
-    uint32_t *same;       /* [nparams] 1 + earlier parameter with the same gradient; 0: none */
+    uint32_t *same;         /* [nparams] 1 + earlier parameter with the same gradient; 0: none */
 };
 
 struct rg_module {

@@ -39,7 +39,7 @@ struct rg_pool {
     pid_t owner; /* the process that started the threads: a fork has none of them */
     pthread_t *ids;
 
-    char pad0[64]; /* keeps the words that all threads fight for in lines of their own */
+    char pad0[64];          /* keeps the words that all threads fight for in lines of their own */
     _Atomic uint64_t claim; /* generation << 32 | ranges << 16 | next */
     rg_cpu_task *task;
     void *closure;

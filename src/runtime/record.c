@@ -12,6 +12,8 @@
  * nothing in the compiler has to know that they might. */
 #include "runtime/record.h"
 
+#include "base/table.h"
+#include "compile/debug.h"
 #include "ir/eval.h"
 #include "runtime/launch.h"
 
@@ -22,9 +24,10 @@ typedef struct kept {
     rg_array *gradient; /* of a by-value parameter, or NULL */
     size_t value;       /* offset into the record's values */
     bool wanted;        /* the adjoint reads its data */
+    uint64_t hash;      /* of its bytes, when RETROGRAD_DEBUG=hash asks for it; else 0 */
     uint64_t version;   /* that it must still have, when not held */
     rg_held *held;
-    uint32_t same;      /* 1 + earlier parameter with the same gradient */
+    uint32_t same; /* 1 + earlier parameter with the same gradient */
 } kept;
 
 struct rg_record {
@@ -89,12 +92,25 @@ static rg_record *record_new(rg_kernel *k, const rg_arg *args) {
     return r;
 }
 
-/* What the adjoint wants of parameter i: RG_ARR_BEFORE, RG_ARR_AFTER, both, or nothing. */
-static uint32_t wants(const rg_record *r, uint32_t i) {
-    if (!r->adjoint || !r->kernel->params[i].is_array)
-        return 0;
+/* From when the adjoint wants the data of array parameter i: RG_ARR_BEFORE, RG_ARR_AFTER, or 0 for
+ * whenever it does not read it. What the launch does not write is the same before and after. */
+static rg_status wants(const rg_record *r, uint32_t i, uint32_t *when) {
+    *when = 0;
+    if (!r->adjoint || !r->adjoint->reads[i])
+        return RG_OK;
     const rg_fn *f = r->adjoint->fn;
-    return rg_array_at(f, f->params.at[i].array)->flags & (RG_ARR_BEFORE | RG_ARR_AFTER);
+    uint32_t flags = rg_array_at(f, f->params.at[i].array)->flags;
+    *when = flags & (RG_ARR_BEFORE | RG_ARR_AFTER);
+    if (!r->kernel->params[i].uses.writes) {
+        *when = RG_ARR_AFTER;
+        return RG_OK;
+    }
+    if (*when == RG_ARR_BEFORE || *when == RG_ARR_AFTER)
+        return RG_OK;
+    return rg_fail(r->module->ctx, RG_ERROR_INTERNAL,
+                   "internal error: the adjoint of '%s' reads '%s' without saying whether from "
+                   "before or from after the launch (please report this)",
+                   r->kernel->fn->name, r->kernel->params[i].name);
 }
 
 static rg_status hold(rg_record *r, uint32_t i) {
@@ -106,30 +122,31 @@ static rg_status hold(rg_record *r, uint32_t i) {
 /* What has to be done before the launch overwrites its arrays. */
 static rg_status keep_before(rg_record *r) {
     for (uint32_t i = 0; i < r->kernel->nparams; i++) {
-        uint32_t w = wants(r, i);
-        if (!w)
-            continue;
-        r->params[i].wanted = true;
-        bool writes = r->kernel->params[i].uses.writes;
-        if (writes && w == (RG_ARR_BEFORE | RG_ARR_AFTER))
-            return rg_fail(r->module->ctx, RG_ERROR_INTERNAL,
-                           "the adjoint of '%s' wants '%s' from before and from after",
-                           r->kernel->fn->name, r->kernel->params[i].name);
-        if (writes && (w & RG_ARR_BEFORE)) {
-            rg_status s = hold(r, i);
-            if (s != RG_OK)
-                return s;
-        }
+        uint32_t when;
+        rg_status s = wants(r, i, &when);
+        if (s != RG_OK)
+            return s;
+        r->params[i].wanted = when != 0;
+        if (when == RG_ARR_BEFORE && (s = hold(r, i)) != RG_OK)
+            return s;
     }
     return RG_OK;
 }
 
+/* Memory that the caller may change behind the library's back. */
+static uint64_t hash_of(const rg_array *a) {
+    return rg_hash_bytes(rg_array_data(a), a->bytes, 1) | 1;
+}
+
 static rg_status keep_after(rg_record *r, bool tape) {
+    bool hash = rg_debug_asked("hash");
     for (uint32_t i = 0; i < r->kernel->nparams; i++) {
         kept *p = &r->params[i];
         if (!p->wanted || p->held)
             continue;
         p->version = rg_array_version(p->array);
+        if (hash && p->array->storage->wrapped)
+            p->hash = hash_of(p->array);
         if (tape && hold(r, i) != RG_OK)
             return RG_ERROR_MEMORY;
     }
@@ -255,6 +272,11 @@ static rg_status bind_backward(rg_record *r, rg_memory *own) {
                                "tape, which keeps what is overwritten",
                                u->name, k->fn->name);
         }
+        if (p->hash && b->data == rg_array_data(p->array) && hash_of(p->array) != p->hash)
+            return rg_fail(ctx, RG_ERROR_STATE,
+                           "the memory of array '%s' was changed after the launch of kernel '%s' "
+                           "was recorded, without rg_array_touch",
+                           u->name, k->fn->name);
         if (p->same && b->shadow) {
             rg_status s = dev->ops->alloc(dev, gradient_count(r, i) * u->item_size, &own[i]);
             if (s != RG_OK)

@@ -36,13 +36,13 @@ static rg_status choose(rg_kernel *k, const rg_emit_options *o) {
     return RG_OK;
 }
 
-static void emit(rg_kernel *k, const rg_variant *v, const rg_emit_options *o, const rg_activity *act,
-                 rg_text *out) {
+static void emit(rg_kernel *k, const rg_variant *v, const rg_emit_options *o,
+                 const rg_activity *act, rg_text *out) {
     rg_emit_c_options plain = {0};
     if (k->module->dev)
         plain.checked = k->module->dev->options.checked;
-    const char *name = rg_format(out->arena, "rg_entry_%s_%s_0", k->fn->name,
-                                 rg_mode_name(v->fn->mode));
+    const char *name =
+        rg_format(out->arena, "rg_entry_%s_%s_0", k->fn->name, rg_mode_name(v->fn->mode));
     const rg_fn *fns[1] = {v->fn};
     switch (o->target) {
     case RG_TARGET_C:
@@ -113,8 +113,9 @@ rg_status rg_kernel_prepare(rg_kernel *k, const rg_emit_options *o) {
     if (s != RG_OK)
         return s;
     if (o->mode == RG_MODE_HVP)
-        return rg_fail(ctx, RG_ERROR_UNSUPPORTED,
-                       "no launch runs a Hessian-vector product yet: rg_kernel_emit gives its text");
+        return rg_fail(
+            ctx, RG_ERROR_UNSUPPORTED,
+            "no launch runs a Hessian-vector product yet: rg_kernel_emit gives its text");
     bool any = false;
     for (uint32_t i = 0; i < k->nparams; i++)
         any |= k->active[i];

@@ -108,9 +108,9 @@ rg_uses rg_uses_of(const rg_fn *f, uint32_t param) {
         const rg_ins *i = rg_ins_at(f, k);
         bool load = (i->op == RG_LOAD || i->op == RG_RMW) && i->array == p->array;
         u.reads |= load || (i->op == RG_COPY && i->array2 == p->array);
-        u.writes |= (i->op == RG_STORE || i->op == RG_ADDTO || i->op == RG_RMW ||
-                     i->op == RG_COPY) &&
-                    i->array == p->array;
+        u.writes |=
+            (i->op == RG_STORE || i->op == RG_ADDTO || i->op == RG_RMW || i->op == RG_COPY) &&
+            i->array == p->array;
     }
     u.writes |= (rg_array_at(f, p->array)->flags & RG_ARR_WRITTEN) != 0;
     u.covers = u.writes && covers(f, p->array);

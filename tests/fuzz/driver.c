@@ -630,6 +630,8 @@ int main(int argc, char **argv) {
         }
         n_devices++;
     }
+    const char *limit = getenv("FUZZ_SECONDS");
+    unsigned seconds = limit ? (unsigned)strtoul(limit, NULL, 10) : 60;
     char line[4096];
     while (fgets(line, sizeof line, manifest)) {
         job j;
@@ -648,7 +650,7 @@ int main(int argc, char **argv) {
         }
         double share = 0;
         bool kinked = false, ok = true;
-        alarm(60); /* a hang ends the process; whoever started it goes on after this kernel */
+        alarm(seconds); /* a hang ends the process; whoever started it goes on after this kernel */
         for (int d = 0; d < n_devices && ok; d++)
             ok = test_on(&j, devices[d], argv[3 + d], strcmp(argv[3 + d], "cpu") != 0, &share,
                          &kinked);

@@ -147,6 +147,9 @@ static void test_fold_int_and_bool(void **state) {
     assert_int_equal(rg_b_op2(b, RG_ADD, v, rg_b_int(b, RG_I32, 2)), n);
     assert_true(rg_val_const_int(f, rg_b_op2(b, RG_SUB, n, n), &k) && k == 0);
     assert_int_equal(rg_b_op2(b, RG_SUB, rg_b_op2(b, RG_ADD, c3, n), n), c3);
+    v = rg_b_op2(b, RG_SUB, n, rg_b_int(b, RG_I32, -4));
+    assert_int_equal(rg_def_op(f, v), RG_ADD);
+    assert_int_equal(rg_def_op(f, rg_b_op2(b, RG_SUB, n, rg_b_int(b, RG_I32, INT32_MIN))), RG_SUB);
     /* no signed overflow is introduced */
     v = rg_b_op2(b, RG_ADD, rg_b_op2(b, RG_ADD, n, rg_b_int(b, RG_I32, INT32_MAX)), c3);
     assert_int_equal(rg_def_op(f, rg_operand(f, rg_value_at(f, v)->def, 0)), RG_ADD);

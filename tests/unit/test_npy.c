@@ -87,14 +87,14 @@ static void shapes(void **state) {
     /* Zero elements whatever the other extents: no overflow. */
     assert_null(refusal(file(
         1, "{'descr': '<f8', 'fortran_order': False, 'shape': (9223372036854775807, 0, 8)}", 0)));
-    refused(file(1,
-                 "{'descr': '<f8', 'fortran_order': False, 'shape': (9223372036854775807, 8)}", 0),
-            "too large");
+    refused(
+        file(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (9223372036854775807, 8)}", 0),
+        "too large");
     refused(file(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (9223372036854775807,)}", 0),
             "too large");
-    refused(file(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,)}",
-                 0),
-            "too large");
+    refused(
+        file(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,)}", 0),
+        "too large");
     refused(file(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (1000000000000,)}", 8),
             "cut short");
     refused(file(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1,1)}", 1),
@@ -191,8 +191,8 @@ static void round_trip(void **state) {
     assert_false(rg_npy_read(path, &a, error, sizeof error));
     assert_non_null(strstr(error, "No such file"));
     assert_false(rg_npy_read("/", &a, error, sizeof error));
-    assert_false(rg_npy_write("/no/such/dir.npy", RG_DTYPE_F32, 2, shape, data, error,
-                              sizeof error));
+    assert_false(
+        rg_npy_write("/no/such/dir.npy", RG_DTYPE_F32, 2, shape, data, error, sizeof error));
 }
 
 static void halves(void **state) {
@@ -281,9 +281,13 @@ static void values(void **state) {
     assert_int_equal(v.shape[0], 9);
     assert_null(rg_cli_value_parse("dir/a.npy", &v));
     assert_int_equal(v.kind, RG_VALUE_NPY);
-    static const char *const bad[] = {"",          "zeroes",    "full",   "full:x",     "rand:",
-                                      "rand:-1",   "iota:x",    "a.txt",  "1,,2",       "ones:3:4",
-                                      "iota:3x",   "rand:1:2:3", "randn:x3", "ones:99999999999999999999",
+    static const char *const bad[] = {"",         "zeroes",
+                                      "full",     "full:x",
+                                      "rand:",    "rand:-1",
+                                      "iota:x",   "a.txt",
+                                      "1,,2",     "ones:3:4",
+                                      "iota:3x",  "rand:1:2:3",
+                                      "randn:x3", "ones:99999999999999999999",
                                       "nonsense"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_non_null(rg_cli_value_parse(bad[i], &v));
@@ -331,9 +335,9 @@ static void filling(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(versions),   cmocka_unit_test(shapes),  cmocka_unit_test(types),
-        cmocka_unit_test(damage),     cmocka_unit_test(round_trip), cmocka_unit_test(halves),
-        cmocka_unit_test(scalars),    cmocka_unit_test(values),  cmocka_unit_test(filling),
+        cmocka_unit_test(versions), cmocka_unit_test(shapes),     cmocka_unit_test(types),
+        cmocka_unit_test(damage),   cmocka_unit_test(round_trip), cmocka_unit_test(halves),
+        cmocka_unit_test(scalars),  cmocka_unit_test(values),     cmocka_unit_test(filling),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     rg_cli_free_all();

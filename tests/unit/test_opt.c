@@ -96,7 +96,8 @@ static void assert_same(const rg_fn *before, const rg_fn *after, const char *pas
     }
 }
 
-/* --- counting ---------------------------------------------------------------------------------- */
+/* --- counting ----------------------------------------------------------------------------------
+ */
 
 static uint32_t count_in(const rg_fn *f, rg_rid r, rg_op op) {
     const rg_region *g = rg_region_at(f, r);
@@ -131,7 +132,8 @@ static rg_iid first(const rg_fn *f, rg_op op) {
     return first_in(f, f->body, op);
 }
 
-/* --- the frame that bodies are put into ---------------------------------------------------------- */
+/* --- the frame that bodies are put into ----------------------------------------------------------
+ */
 
 /* %1 n, %2 k, %3 0, %4 1, %5 0.0, %6 1.0, %7 8 */
 static rg_fn *frame(const char *locals, const char *body) {
@@ -205,27 +207,27 @@ static rg_fn *pass_alone(bool (*pass)(rg_fn *), const char *locals, const char *
     return f;
 }
 
-/* --- promotion ------------------------------------------------------------------------------------ */
+/* --- promotion
+ * ------------------------------------------------------------------------------------ */
 
 static void test_scalar_locals(void **state) {
     (void)state;
     /* float s; for (i < n) { if (x[i] > 0) s += x[i]; } y[0] = s; with s zero before */
-    rg_fn *f = optimise(" array @7.s: local f32[]\n",
-                        " alloc @7[]\n"
-                        " store @7[] = %5\n"
-                        " for %20.i: i32 = %3 to %1 {\n"
-                        "  %21: f32 = load @1[%20]\n"
-                        "  %22: bool = gt %21, %5\n"
-                        "  if %22 {\n"
-                        "   addto @7[] += %21\n"
-                        "   yield\n"
-                        "  } else {\n"
-                        "   yield\n"
-                        "  }\n"
-                        "  yield\n"
-                        " }\n"
-                        " %23: f32 = load @7[]\n"
-                        " store @2[%3] = %23\n");
+    rg_fn *f = optimise(" array @7.s: local f32[]\n", " alloc @7[]\n"
+                                                      " store @7[] = %5\n"
+                                                      " for %20.i: i32 = %3 to %1 {\n"
+                                                      "  %21: f32 = load @1[%20]\n"
+                                                      "  %22: bool = gt %21, %5\n"
+                                                      "  if %22 {\n"
+                                                      "   addto @7[] += %21\n"
+                                                      "   yield\n"
+                                                      "  } else {\n"
+                                                      "   yield\n"
+                                                      "  }\n"
+                                                      "  yield\n"
+                                                      " }\n"
+                                                      " %23: f32 = load @7[]\n"
+                                                      " store @2[%3] = %23\n");
     assert_int_equal(count(f, RG_ALLOC), 0);
     assert_int_equal(count(f, RG_LOAD), 1);
     assert_int_equal(count(f, RG_STORE), 1);
@@ -235,15 +237,14 @@ static void test_scalar_locals(void **state) {
 static void test_loop_element(void **state) {
     (void)state;
     /* for (j < n) y[m[0] & 7] += x[j]: one load and one store, if n > 0 */
-    rg_fn *f = optimise("",
-                        " %10: i32 = load @4[%3]\n"
-                        " %11: i32 = const 7\n"
-                        " %12: i32 = and %10, %11\n"
-                        " for %20.j: i32 = %3 to %1 {\n"
-                        "  %21: f32 = load @1[%20]\n"
-                        "  addto @2[%12] += %21\n"
-                        "  yield\n"
-                        " }\n");
+    rg_fn *f = optimise("", " %10: i32 = load @4[%3]\n"
+                            " %11: i32 = const 7\n"
+                            " %12: i32 = and %10, %11\n"
+                            " for %20.j: i32 = %3 to %1 {\n"
+                            "  %21: f32 = load @1[%20]\n"
+                            "  addto @2[%12] += %21\n"
+                            "  yield\n"
+                            " }\n");
     assert_int_equal(count(f, RG_ADDTO), 0);
     assert_int_equal(count(f, RG_STORE), 1);
     assert_int_equal(count(f, RG_LOAD), 3);
@@ -254,42 +255,124 @@ static void test_loop_element(void **state) {
 static void test_conditional_store_stays(void **state) {
     (void)state;
     /* in a parallel, a store that may not happen must not be made to happen */
-    rg_fn *f = optimise("",
-                        " parallel %20.i: i32 = %3 to %7 {\n"
-                        "  for %21.j: i32 = %3 to %1 {\n"
-                        "   %22: f32 = load @1[%21]\n"
-                        "   %23: bool = gt %22, %5\n"
-                        "   if %23 {\n"
-                        "    store @2[%20] = %22\n"
-                        "    yield\n"
-                        "   } else {\n"
-                        "    yield\n"
-                        "   }\n"
-                        "   yield\n"
-                        "  }\n"
-                        "  yield\n"
-                        " }\n");
+    rg_fn *f = optimise("", " parallel %20.i: i32 = %3 to %7 {\n"
+                            "  for %21.j: i32 = %3 to %1 {\n"
+                            "   %22: f32 = load @1[%21]\n"
+                            "   %23: bool = gt %22, %5\n"
+                            "   if %23 {\n"
+                            "    store @2[%20] = %22\n"
+                            "    yield\n"
+                            "   } else {\n"
+                            "    yield\n"
+                            "   }\n"
+                            "   yield\n"
+                            "  }\n"
+                            "  yield\n"
+                            " }\n");
     assert_int_equal(count(f, RG_STORE), 1);
     assert_int_equal(rg_ins_at(f, first(f, RG_FOR))->nres, 0);
+}
+
+static void test_written_before(void **state) {
+    (void)state;
+    /* y[i] = 0; for (j < n) if (x[j] > 0) y[i] += x[j]; if (k > 0) y[i] *= k: one store */
+    rg_fn *f = optimise("", " parallel %20.i: i32 = %3 to %7 {\n"
+                            "  store @2[%20] = %5\n"
+                            "  for %21.j: i32 = %3 to %1 {\n"
+                            "   %22: f32 = load @1[%21]\n"
+                            "   %23: bool = gt %22, %5\n"
+                            "   if %23 {\n"
+                            "    addto @2[%20] += %22\n"
+                            "    yield\n"
+                            "   } else {\n"
+                            "    yield\n"
+                            "   }\n"
+                            "   yield\n"
+                            "  }\n"
+                            "  %24: bool = gt %2, %5\n"
+                            "  if %24 {\n"
+                            "   %25: f32 = load @2[%20]\n"
+                            "   %26: f32 = mul %25, %2\n"
+                            "   store @2[%20] = %26\n"
+                            "   yield\n"
+                            "  } else {\n"
+                            "   yield\n"
+                            "  }\n"
+                            "  yield\n"
+                            " }\n");
+    assert_int_equal(count(f, RG_STORE), 1);
+    assert_int_equal(count(f, RG_ADDTO), 0);
+    assert_int_equal(count(f, RG_LOAD), 1);
+    assert_int_equal(rg_ins_at(f, first(f, RG_STORE))->parent,
+                     rg_ins_at(f, first(f, RG_PARALLEL))->region[0]);
+}
+
+static void test_loop_sum(void **state) {
+    (void)state;
+    /* parallel i: for (j < n) atomic m[i] += j: one atomic for each i, if n > 0 */
+    rg_fn *f = optimise("", " parallel %20.i: i32 = %3 to %7 {\n"
+                            "  for %21.j: i32 = %3 to %1 {\n"
+                            "   addto atomic @4[%20] += %21\n"
+                            "   yield\n"
+                            "  }\n"
+                            "  yield\n"
+                            " }\n");
+    assert_int_equal(rg_ins_at(f, first(f, RG_ADDTO))->flags, RG_INS_ATOMIC);
+    assert_int_equal(rg_ins_at(f, first(f, RG_FOR))->nres, 1);
+    assert_int_equal(rg_ins_at(f, first(f, RG_ADDTO))->parent,
+                     rg_ins_at(f, first(f, RG_IF))->region[0]);
+}
+
+static void test_shared_gradients_stay(void **state) {
+    (void)state;
+    /* Gradients of two parameters that are only read may be one array: neither is kept in a
+     * register while the other is added to. */
+    const char *text = "kernel t adjoint  ; t.c:1:1\n"
+                       " param 0 x: const f32[?] @1\n"
+                       " param 1 y: const f32[?] @2\n"
+                       " param 2 n: i32\n"
+                       " scalar $0: i32 of 2 at 0\n"
+                       " array @1.x: param 0 const f32[?]\n"
+                       " array @2.y: param 1 const f32[?]\n"
+                       " array @3.x_b: shadow 0 grad f32[?]\n"
+                       " array @4.y_b: shadow 1 grad f32[?]\n"
+                       "{\n"
+                       " %1: i32 = scalar $0\n"
+                       " %2: i32 = const 0\n"
+                       " %3: f32 = const 1.0\n"
+                       " for %4: i32 = %2 to %1 {\n"
+                       "  addto @3[%2] += %3\n"
+                       "  addto @4[%2] += %3\n"
+                       "  yield\n"
+                       " }\n"
+                       " yield\n"
+                       "}\n";
+    rg_diags d = {.arena = arena};
+    rg_module *m = rg_ir_read(arena, &d, "t.ir", text, strlen(text));
+    assert_non_null(m);
+    rg_fn *f = m->kernels.at[0];
+    rg_opt_run(f, NULL);
+    assert_valid(f, "run");
+    assert_int_equal(count(f, RG_ADDTO), 2);
+    assert_int_equal(count(f, RG_STORE), 0);
 }
 
 static void test_small_array(void **state) {
     (void)state;
     /* float a[3]; for (i < 3) a[i] = x[i] * k; y[0] = a[0] + a[1]: unrolled, no array left */
-    rg_fn *f = optimise(" array @7.a: local f32[*]\n",
-                        " %10: i64 = const 3\n"
-                        " alloc @7[%10]\n"
-                        " %11: i32 = const 3\n"
-                        " for %20.i: i32 = %3 to %11 {\n"
-                        "  %21: f32 = load @1[%20]\n"
-                        "  %22: f32 = mul %21, %2\n"
-                        "  store @7[%20] = %22\n"
-                        "  yield\n"
-                        " }\n"
-                        " %30: f32 = load @7[%3]\n"
-                        " %31: f32 = load @7[%4]\n"
-                        " %32: f32 = add %30, %31\n"
-                        " store @2[%3] = %32\n");
+    rg_fn *f = optimise(" array @7.a: local f32[*]\n", " %10: i64 = const 3\n"
+                                                       " alloc @7[%10]\n"
+                                                       " %11: i32 = const 3\n"
+                                                       " for %20.i: i32 = %3 to %11 {\n"
+                                                       "  %21: f32 = load @1[%20]\n"
+                                                       "  %22: f32 = mul %21, %2\n"
+                                                       "  store @7[%20] = %22\n"
+                                                       "  yield\n"
+                                                       " }\n"
+                                                       " %30: f32 = load @7[%3]\n"
+                                                       " %31: f32 = load @7[%4]\n"
+                                                       " %32: f32 = add %30, %31\n"
+                                                       " store @2[%3] = %32\n");
     assert_int_equal(count(f, RG_FOR), 0);
     assert_int_equal(count(f, RG_ALLOC), 0);
     assert_int_equal(count(f, RG_LOAD), 2);
@@ -298,42 +381,39 @@ static void test_small_array(void **state) {
 
 static void test_atomic_to_reduction(void **state) {
     (void)state;
-    rg_fn *f = optimise("",
-                        " parallel %20.i: i32 = %3 to %1 {\n"
-                        "  %21: i32 = load @4[%20]\n"
-                        "  %22: bool = gt %21, %4\n"
-                        "  if %22 {\n"
-                        "   addto atomic @6[%3] += %21\n"
-                        "   yield\n"
-                        "  } else {\n"
-                        "   yield\n"
-                        "  }\n"
-                        "  yield\n"
-                        " }\n");
+    rg_fn *f = optimise("", " parallel %20.i: i32 = %3 to %1 {\n"
+                            "  %21: i32 = load @4[%20]\n"
+                            "  %22: bool = gt %21, %4\n"
+                            "  if %22 {\n"
+                            "   addto atomic @6[%3] += %21\n"
+                            "   yield\n"
+                            "  } else {\n"
+                            "   yield\n"
+                            "  }\n"
+                            "  yield\n"
+                            " }\n");
     rg_iid p = first(f, RG_PARALLEL), a = first(f, RG_ADDTO);
     assert_int_equal(rg_ins_at(f, p)->nres, 1);
     assert_int_equal(rg_ins_at(f, a)->flags, RG_INS_SCALARIZED);
     assert_int_equal(rg_ins_at(f, a)->parent, f->body);
     /* a conditional one whose element may not exist stays */
-    f = optimise("",
-                 " parallel %20.i: i32 = %3 to %1 {\n"
-                 "  %21: i32 = load @4[%20]\n"
-                 "  %22: bool = gt %21, %4\n"
-                 "  if %22 {\n"
-                 "   addto atomic @4[%1] += %21\n"
-                 "   yield\n"
-                 "  } else {\n"
-                 "   yield\n"
-                 "  }\n"
-                 "  yield\n"
-                 " }\n");
+    f = optimise("", " parallel %20.i: i32 = %3 to %1 {\n"
+                     "  %21: i32 = load @4[%20]\n"
+                     "  %22: bool = gt %21, %4\n"
+                     "  if %22 {\n"
+                     "   addto atomic @4[%1] += %21\n"
+                     "   yield\n"
+                     "  } else {\n"
+                     "   yield\n"
+                     "  }\n"
+                     "  yield\n"
+                     " }\n");
     assert_int_equal(rg_ins_at(f, first(f, RG_PARALLEL))->nres, 0);
     /* an unconditional one is made only if there was an iteration */
-    f = optimise("",
-                 " parallel %20.i: i32 = %3 to %1 {\n"
-                 "  addto atomic @4[%1] += %20\n"
-                 "  yield\n"
-                 " }\n");
+    f = optimise("", " parallel %20.i: i32 = %3 to %1 {\n"
+                     "  addto atomic @4[%1] += %20\n"
+                     "  yield\n"
+                     " }\n");
     assert_int_equal(rg_ins_at(f, first(f, RG_PARALLEL))->nres, 1);
     assert_int_equal(count(f, RG_IF), 1);
 }
@@ -368,26 +448,25 @@ static void test_forwarding(void **state) {
 
 static void test_addto(void **state) {
     (void)state;
-    rg_fn *f = optimise("",
-                        " %10: f32 = load @2[%1]\n"
-                        " %11: f32 = sub %10, %2\n"
-                        " store @2[%1] = %11\n");
+    rg_fn *f = optimise("", " %10: f32 = load @2[%1]\n"
+                            " %11: f32 = sub %10, %2\n"
+                            " store @2[%1] = %11\n");
     assert_int_equal(count(f, RG_ADDTO), 1);
     assert_int_equal(count(f, RG_LOAD), 0);
     assert_int_equal(count(f, RG_NEG), 1);
     /* k - y[n] is none; nor is a sum that is used again */
-    f = optimise("",
-                 " %10: f32 = load @2[%1]\n"
-                 " %11: f32 = sub %2, %10\n"
-                 " store @2[%1] = %11\n"
-                 " %12: f32 = load @3[%1]\n"
-                 " %13: f32 = add %12, %2\n"
-                 " store @3[%1] = %13\n"
-                 " store @3[%3] = %13\n");
+    f = optimise("", " %10: f32 = load @2[%1]\n"
+                     " %11: f32 = sub %2, %10\n"
+                     " store @2[%1] = %11\n"
+                     " %12: f32 = load @3[%1]\n"
+                     " %13: f32 = add %12, %2\n"
+                     " store @3[%1] = %13\n"
+                     " store @3[%3] = %13\n");
     assert_int_equal(count(f, RG_ADDTO), 0);
 }
 
-/* --- other passes --------------------------------------------------------------------------------- */
+/* --- other passes
+ * --------------------------------------------------------------------------------- */
 
 static void test_dce(void **state) {
     (void)state;
@@ -501,49 +580,48 @@ static void test_licm(void **state) {
 
 static void test_indvar(void **state) {
     (void)state;
-    rg_fn *f = optimise("",
-                        " %10: i32 = const 3\n"
-                        " %19: i32 = for %20.i: i32 = %3 to %1 carry %21: i32 = %4 {\n"
-                        "  store @4[%20] = %21\n"
-                        "  %22: i32 = add %21, %10\n"
-                        "  yield %22\n"
-                        " }\n"
-                        " store @6[%3] = %19\n");
+    rg_fn *f = optimise("", " %10: i32 = const 3\n"
+                            " %19: i32 = for %20.i: i32 = %3 to %1 carry %21: i32 = %4 {\n"
+                            "  store @4[%20] = %21\n"
+                            "  %22: i32 = add %21, %10\n"
+                            "  yield %22\n"
+                            " }\n"
+                            " store @6[%3] = %19\n");
     assert_int_equal(rg_ins_at(f, first(f, RG_FOR))->nres, 0);
 }
 
 static void test_while_shape(void **state) {
     (void)state;
     /* int i = 0; while (i < n) { y[i] = x[i]; i++; } keeps its meaning */
-    optimise(" array @7.i: local i32[]\n",
-             " alloc @7[]\n"
-             " store @7[] = %3\n"
-             " loop {\n"
-             "  %20: i32 = load @7[]\n"
-             "  %21: bool = lt %20, %1\n"
-             "  if %21 {\n"
-             "   %22: f32 = load @1[%20]\n"
-             "   store @2[%20] = %22\n"
-             "   %23: i32 = add %20, %4\n"
-             "   store @7[] = %23\n"
-             "   yield\n"
-             "  } else {\n"
-             "   yield\n"
-             "  }\n"
-             "  yield %21\n"
-             " }\n");
+    optimise(" array @7.i: local i32[]\n", " alloc @7[]\n"
+                                           " store @7[] = %3\n"
+                                           " loop {\n"
+                                           "  %20: i32 = load @7[]\n"
+                                           "  %21: bool = lt %20, %1\n"
+                                           "  if %21 {\n"
+                                           "   %22: f32 = load @1[%20]\n"
+                                           "   store @2[%20] = %22\n"
+                                           "   %23: i32 = add %20, %4\n"
+                                           "   store @7[] = %23\n"
+                                           "   yield\n"
+                                           "  } else {\n"
+                                           "   yield\n"
+                                           "  }\n"
+                                           "  yield %21\n"
+                                           " }\n");
 }
 
-/* --- random functions ------------------------------------------------------------------------------- */
+/* --- random functions
+ * ------------------------------------------------------------------------------- */
 
 typedef struct gen {
     rg_build *b;
     rg_fn *f;
     uint64_t seed;
     rg_aid real[4], whole[3], small, pair[2]; /* locals: f32, i32, f32[4], struct */
-    rg_val iv[6];                         /* loop variables around */
+    rg_val iv[6];                             /* loop variables around */
     uint32_t niv;
-    rg_val own;     /* in a parallel: the element that this iteration may write */
+    rg_val own; /* in a parallel: the element that this iteration may write */
     uint32_t size;
     const rg_elem *pair_type;
 } gen;
@@ -767,15 +845,15 @@ static const rg_elem *pair_type(void) {
     return e;
 }
 
-static void locals(gen *g) { /* all zero */
+static void locals(gen *g) {
     rg_build *b = g->b;
     static const char *const names[] = {"a", "b", "c", "d"};
     const rg_elem *pair = g->pair_type;
     for (uint32_t k = 0; k < 4; k++) {
         g->real[k] = rg_b_alloc(b, names[k], rg_elem_scalar(RG_M_F32), 0, NULL, RG_ARR_ZERO);
         if (k < 3)
-            g->whole[k] = rg_b_alloc(b, "i", rg_elem_scalar(k ? RG_M_I32 : RG_M_I8), 0, NULL,
-                                     RG_ARR_ZERO);
+            g->whole[k] =
+                rg_b_alloc(b, "i", rg_elem_scalar(k ? RG_M_I32 : RG_M_I8), 0, NULL, RG_ARR_ZERO);
     }
     for (uint32_t k = 0; k < 2; k++)
         g->pair[k] = rg_b_alloc(b, "p", pair, 0, NULL, RG_ARR_ZERO);
@@ -833,7 +911,46 @@ static void test_random(void **state) {
     arena = outer;
 }
 
-/* --- speed -------------------------------------------------------------------------------------------- */
+/* --- memory ---------------------------------------------------------------------------------- */
+
+static long left; /* allocations before the failure */
+
+static void *failing_resize(void *user, void *old, size_t old_size, size_t size) {
+    (void)user;
+    (void)old_size;
+    if (!size) {
+        free(old);
+        return NULL;
+    }
+    return left-- > 0 ? realloc(old, size) : NULL;
+}
+
+static void test_out_of_memory(void **state) {
+    (void)state;
+    const rg_fn *f = random_fn(7);
+    const rg_allocator allocator = {.resize = failing_resize};
+    static volatile int failures, successes;
+    failures = successes = 0;
+    for (volatile long limit = 0; limit < 40 && !successes; limit++) {
+        left = 1000;
+        rg_arena *a = rg_arena_new(&allocator);
+        assert_non_null(a);
+        if (RG_GUARD(a)) {
+            failures++; /* and the passes' own arenas are gone: the leak checker says so */
+        } else {
+            rg_fn *copy = rg_fn_clone(a, f);
+            left = limit;
+            rg_opt_run(copy, NULL);
+            successes++;
+        }
+        rg_arena_free(a);
+    }
+    assert_int_equal(successes, 1);
+    assert_true(failures > 0);
+}
+
+/* --- speed
+ * -------------------------------------------------------------------------------------------- */
 
 static void test_long_straight_code(void **state) {
     (void)state;
@@ -883,6 +1000,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_scalar_locals, setup, teardown),
         cmocka_unit_test_setup_teardown(test_loop_element, setup, teardown),
         cmocka_unit_test_setup_teardown(test_conditional_store_stays, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_written_before, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_loop_sum, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_shared_gradients_stay, setup, teardown),
         cmocka_unit_test_setup_teardown(test_small_array, setup, teardown),
         cmocka_unit_test_setup_teardown(test_atomic_to_reduction, setup, teardown),
         cmocka_unit_test_setup_teardown(test_forwarding, setup, teardown),
@@ -894,6 +1014,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_indvar, setup, teardown),
         cmocka_unit_test_setup_teardown(test_while_shape, setup, teardown),
         cmocka_unit_test_setup_teardown(test_random, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_out_of_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(test_long_straight_code, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,9 @@
 
 typedef struct rg_emit_c_options {
     bool checked;  /* CPU form: report bounds, division and shifts through env->fault */
+    /* CPU form: [n] what each variant was made for, or NULL. Parameters in one group share their
+     * gradient's memory; without this every parameter is taken to have its own. */
+    const rg_activity *const *acts;
 } rg_emit_c_options;
 
 /* One kernel variant as a stand-alone C file: struct types, helpers it uses, function(s). */

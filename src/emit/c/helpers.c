@@ -216,10 +216,29 @@ static void print_rmw(rg_text *t, rg_red kind, rg_mem m) {
     rg_type type = rg_mem_value(m);
     const char *c = rg_type_c(type), *mc = m == RG_M_F16 ? "uint16_t" : rg_mem_c(m);
     const char *bits = bits_of(m), *name = rg_red_name(kind);
+    static const char *const fetch[] = {
+        [RG_RED_ADD] = "__atomic_fetch_add", [RG_RED_AND] = "__atomic_fetch_and",
+        [RG_RED_OR] = "__atomic_fetch_or",   [RG_RED_XOR] = "__atomic_fetch_xor",
+        [RG_RED_SET] = "__atomic_exchange_n"};
+    bool direct = !rg_mem_is_float(m) && m != RG_M_BOOL && kind != RG_RED_MUL &&
+                  kind != RG_RED_MIN && kind != RG_RED_MAX && kind != RG_RED_LAND &&
+                  kind != RG_RED_LOR;
     rg_text_format(t,
                    "/* *p = *p %s v in one step; what *p was (now: is). */\n"
                    "static inline %s rg_atomic_%s_%s(%s *p, %s v, int now) {\n",
                    name, c, name, rg_mem_name(m), mc, c);
+    if (direct) { /* in unsigned words, where wrapping is defined */
+        rg_text_format(t, "    %s a = %s(p, (%s)v, __ATOMIC_RELAXED);\n    return now ? (%s)(", mc,
+                       fetch[kind], mc, mc);
+        if (kind == RG_RED_SET)
+            rg_text_add(t, "v");
+        else if (kind == RG_RED_ADD)
+            rg_text_add(t, "(uint64_t)a + (uint64_t)v");
+        else
+            rg_c_red_text(t, kind, type, "a", "v", false);
+        rg_text_add(t, ") : a;\n}\n");
+        return;
+    }
     rg_text_format(t,
                    "    typedef %s __attribute__((may_alias)) word;\n"
                    "    word *w = (word *)p, old = __atomic_load_n(w, __ATOMIC_RELAXED), new;\n"

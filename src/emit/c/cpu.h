@@ -1,0 +1,37 @@
+/* The CPU form's parts: kernel functions, tasks, memory. */
+#ifndef RG_EMIT_C_CPU_H
+#define RG_EMIT_C_CPU_H
+
+#include "emit/c/emit_c.h"
+#include "emit/c/printer.h"
+
+extern const char rg_cpu_abi_text[]; /* emit/c/cpu_abi.h */
+extern const char rg_cpu_prelude[];  /* what every compiled text starts with */
+
+typedef enum rg_cpu_home { RG_CPU_STACK, RG_CPU_ENV, RG_CPU_GROWS } rg_cpu_home;
+
+typedef struct rg_cpu {
+    const char *entry;      /* symbol of this variant */
+    const rg_activity *act; /* NULL: no parameters share a gradient */
+    rg_text *tasks;         /* functions that come before the one being printed */
+    uint32_t ntasks;
+    rg_cpu_home *home;      /* [arrays] of locals */
+    bool *hoisted;          /* [arrays] memory is taken once per task, not once per iteration */
+    bool *own;              /* [arrays] added to in private copies, in this task */
+    RG_VEC(rg_aid) growing; /* alive growing arrays, to be freed on the way out */
+    bool in_task;
+    bool alone;             /* print for one thread: nothing is atomic */
+    bool maybe_alone;       /* a run-time flag says whether there is one thread */
+    uint64_t stack;         /* bytes of local arrays on the stack so far */
+} rg_cpu;
+
+extern const rg_cdialect rg_cpu_dialect;
+
+void rg_cpu_fail(rg_cprint *p);             /* statement that leaves the function with a fault */
+const char *rg_cpu_thread(const rg_cprint *p);
+void rg_cpu_parallel(rg_cprint *p, rg_iid i);
+void rg_cpu_take(rg_cprint *p, rg_iid i, bool zero); /* declares and allocates alloc i's array */
+bool rg_cpu_shared(const rg_cprint *p, rg_aid a); /* may share memory with another parameter's */
+int rg_cpu_line(const rg_cprint *p, rg_iid i);
+
+#endif
