@@ -9,7 +9,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-double bench_now(void); /* seconds */
+double bench_now(void); /* seconds on the wall */
+/* Seconds, for one thread or several: one thread's work is timed by the processor time of the process,
+ * which leaves out when others had the core; that of several by the wall, waiting included. */
+double bench_clock(int threads);
 /* Keeps a result alive that nobody else uses. */
 void bench_use(double v);
 
@@ -56,7 +59,7 @@ enum { BENCH_MAX_ARGS = 10 };
 typedef struct bench_problem {
     bench_arg arg[BENCH_MAX_ARGS];
     size_t n;
-    float kept[2]; /* what a hand-written primal keeps for its adjoint */
+    double kept[2]; /* what a hand-written primal keeps for its adjoint */
 } bench_problem;
 
 typedef struct bench_case {

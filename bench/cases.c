@@ -356,8 +356,8 @@ static void least_squares_work(const bench_problem *p, bench_work *w) {
 static bool logsumexp_make(bench_problem *p) {
     int n = 1 << 20;
     add_int(p, n);
-    return fill_f32(add_array(p, RG_DTYPE_F32, 1, ACTIVE, n, 0, 0), -4.0, 4.0) &&
-           add_array(p, RG_DTYPE_F32, 1, OUTPUT, 1, 0, 0);
+    return fill_f64(add_array(p, RG_DTYPE_F64, 1, ACTIVE, n, 0, 0), -4.0, 4.0) &&
+           add_array(p, RG_DTYPE_F64, 1, OUTPUT, 1, 0, 0);
 }
 
 static void logsumexp_primal(bench_problem *p) {
@@ -370,9 +370,9 @@ static void logsumexp_hand(bench_problem *p) {
 
 static void logsumexp_work(const bench_problem *p, bench_work *w) {
     double n = INT(0);
-    w->bytes = 12.0 * n;
-    w->f32 = 3.0 * n;
-    w->expf_ = n;
+    w->bytes = 24.0 * n;
+    w->f64 = 3.0 * n;
+    w->exp_ = n;
 }
 
 #define CASE(id, file, kernel, literature, what)                                                  \
@@ -388,6 +388,6 @@ const bench_case bench_cases[] = {
     CASE(lstm, "lstm.c", "lstm", 3.5, "LSTM cells, 2 layers of 14, 8 sequences of 256 steps, double"),
     CASE(least_squares, "least_squares.c", "least_squares", 2.0,
          "linear least squares, 2048 x 512 float"),
-    CASE(logsumexp, "logsumexp.c", "logsumexp", 0.8, "log-sum-exp, 1M float"),
+    CASE(logsumexp, "logsumexp.c", "logsumexp", 0.8, "log-sum-exp, 1M double"),
 };
 const size_t bench_n_cases = sizeof bench_cases / sizeof *bench_cases;

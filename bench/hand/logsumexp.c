@@ -4,24 +4,24 @@
 
 #include <math.h>
 
-void logsumexp_keeping(int n, const float *restrict x, float *y, float kept[2]) {
-    float top = -INFINITY, sum = 0.0f;
+void logsumexp_keeping(int n, const double *restrict x, double *y, double kept[2]) {
+    double top = -INFINITY, sum = 0.0;
 #pragma omp parallel for reduction(max : top)
     for (int i = 0; i < n; i++)
         top = x[i] > top ? x[i] : top;
 #pragma omp parallel for reduction(+ : sum)
     for (int i = 0; i < n; i++)
-        sum += expf(x[i] - top);
-    y[0] = top + logf(sum);
+        sum += exp(x[i] - top);
+    y[0] = top + log(sum);
     kept[0] = top;
     kept[1] = sum;
 }
 
-void logsumexp_adjoint(int n, const float *restrict x, float *restrict x_b, float *y_b,
-                       const float kept[2]) {
-    float top = kept[0], scale = zmulf(*y_b, 1.0f / kept[1]);
+void logsumexp_adjoint(int n, const double *restrict x, double *restrict x_b, double *y_b,
+                       const double kept[2]) {
+    double top = kept[0], scale = zmul(*y_b, 1.0 / kept[1]);
 #pragma omp parallel for
     for (int i = 0; i < n; i++)
-        x_b[i] += zmulf(scale, expf(x[i] - top));
-    *y_b = 0.0f;
+        x_b[i] += zmul(scale, exp(x[i] - top));
+    *y_b = 0.0;
 }

@@ -1,14 +1,14 @@
 /* log of the sum of exp(x), safe from overflow. */
 #include <math.h>
 
-void logsumexp(int n, const float x[n], float y[1])
+void logsumexp(int n, const double x[n], double y[1])
 {
-    float top = -INFINITY, sum = 0.0f;
+    double top = -INFINITY, sum = 0.0;
     #pragma omp parallel for reduction(max : top)
     for (int i = 0; i < n; i++)
-        top = fmaxf(top, x[i]);
+        top = fmax(top, x[i]);
     #pragma omp parallel for reduction(+ : sum)
     for (int i = 0; i < n; i++)
-        sum += expf(x[i] - top);
-    y[0] = top + logf(sum);
+        sum += exp(x[i] - top);
+    y[0] = top + log(sum);
 }

@@ -1,7 +1,8 @@
 /* A mass-spring body in flight: the whole simulation is one kernel.
  *
  * n points of mass `mass` each, m springs (the mesh's edges). Semi-implicit Euler; the floor at
- * y = 0 pushes back like a stiff spring with damping and friction. Positions and velocities have a
+ * y = 0 pushes back like a stiff spring whose damping and friction grow with depth (Hunt and
+ * Crossley, 1975), so that the force is continuous. Positions and velocities have a
  * time axis, so each element is written once. The loss is the squared distance of the body's
  * centre from a target at the end.
  *
@@ -25,7 +26,7 @@ void fly(int steps, int n, int m, const vec3 start[n], const int ends[m][2], con
          float dt, float mass, float stiffness, float damping, vec3 launch, vec3 target,
          vec3 pos[steps + 1][n], vec3 vel[steps + 1][n], float loss[1])
 {
-    const float gravity = -9.81f, floor_stiffness = 60.0f, floor_damping = 0.05f, friction = 0.2f;
+    const float gravity = -9.81f, floor_stiffness = 5.0f, floor_damping = 0.1f, friction = 0.2f;
 
     #pragma omp parallel for
     for (int i = 0; i < n; i++) {
@@ -41,12 +42,10 @@ void fly(int steps, int n, int m, const vec3 start[n], const int ends[m][2], con
             vec3 p = pos[t][i], v = vel[t][i];
             vec3 f = {0.0f, mass * gravity, 0.0f};
             if (p.y < 0.0f) {
-                float push = -floor_stiffness * p.y - floor_damping * v.y;
-                if (push > 0.0f) {
-                    f.y += push;
-                    f.x -= friction * push * v.x;
-                    f.z -= friction * push * v.z;
-                }
+                float push = -floor_stiffness * p.y * fmaxf(1.0f - floor_damping * v.y, 0.0f);
+                f.y += push;
+                f.x -= friction * push * v.x;
+                f.z -= friction * push * v.z;
             }
             force[i] = f;
         }

@@ -15,8 +15,8 @@
 #include "ir/build.h"
 
 enum {
-    MAX_REDUCTIONS = 32,  /* of one parallel */
-    MAX_QUESTIONS = 10000 /* proofs tried in one function; beyond, addto's stay atomic */
+    MAX_REDUCTIONS = 32,   /* of one parallel */
+    MAX_QUESTIONS = 100000 /* proofs tried in one function; beyond, addto's stay atomic */
 };
 
 typedef struct state {

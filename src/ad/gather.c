@@ -15,7 +15,8 @@
  * compilers vectorise it. The rest, two strips for each axis, tests each shifted iteration.
  *
  * It is right if what a, b and c load is, in the loop as it was, still what it was before the loop,
- * and if the loop does nothing but add to those elements of x_b. Anything not understood stays a scatter. */
+ * and if the loop does nothing but add to those elements of x_b. Anything not understood stays a
+ * scatter. */
 #include "ad/ad.h"
 #include "ad/gradmem.h"
 #include "ir/affine.h"

@@ -304,6 +304,13 @@ static bool absolute(const char *file, const char **path, const char **folder) {
     return strpbrk(*path, "\"\\\n") == NULL;
 }
 
+/* At once after loading, so that an interrupted check leaves nothing behind. */
+static void remove_folder(const rg_check_build *b) {
+    for (size_t i = 0; scratch_files[i]; i++)
+        unlink(rg_cli_format("%s/%s", b->dir, scratch_files[i]));
+    rmdir(b->dir);
+}
+
 void rg_check_build_new(const rg_cli_args *a, const rg_cli_binding *const *bindings, size_t n,
                         bool as_double, rg_check_build *b) {
     const char *tmp = getenv("TMPDIR"), *path, *folder;
@@ -348,6 +355,7 @@ void rg_check_build_new(const rg_cli_args *a, const rg_cli_binding *const *bindi
         if (!b->library) {
             const char *why = dlerror();
             b->why_not = rg_cli_strdup(why ? why : "dlopen failed");
+            remove_folder(b);
             return;
         }
         void *mode = dlsym(b->library, "rg_check_stop_mode");
@@ -356,6 +364,7 @@ void rg_check_build_new(const rg_cli_args *a, const rg_cli_binding *const *bindi
         memcpy(&b->stop_mismatch, &mismatch, sizeof mismatch);
         b->ready = mode && mismatch;
     }
+    remove_folder(b);
 }
 
 void rg_check_build_free(rg_check_build *b) {
@@ -363,11 +372,6 @@ void rg_check_build_free(rg_check_build *b) {
         b->stop_mode(RG_CHECK_STOP_FREE);
     if (b->library)
         dlclose(b->library);
-    if (b->dir) {
-        for (size_t i = 0; scratch_files[i]; i++)
-            unlink(rg_cli_format("%s/%s", b->dir, scratch_files[i]));
-        rmdir(b->dir);
-    }
     memset(b, 0, sizeof *b);
 }
 

@@ -10,18 +10,19 @@ static const struct manner {
     int extents[4];   /* of the 1st, 2nd ... integer that is an extent, repeated */
     int most_other;   /* other integers are 1 .. most_other */
     double low, high; /* floats */
+    bool dominant;    /* square matrices get a large diagonal */
     enum indices { ANY, DISTINCT, INSIDE_ALL, DISTINCT_INSIDE_ALL, ZERO } indices;
 } manners[RG_DRAW_MANNERS] = {
-    {{7, 5, 6, 4}, 3, -1, 1, ANY},
-    {{7, 5, 6, 4}, 3, 0.5, 1.5, ANY},
-    {{7, 5, 6, 4}, 3, -1, 1, DISTINCT}, /* no two iterations may meet */
-    {{7, 7, 7, 7}, 3, -1, 1, ANY},
-    {{7, 7, 7, 7}, 2, 0.5, 1.5, DISTINCT},
-    {{7, 7, 7, 7}, 1, 0.5, 1.5, INSIDE_ALL},
-    {{16, 16, 16, 16}, 1, 0.5, 1.5, DISTINCT_INSIDE_ALL},
-    {{4, 8, 12, 16}, 2, 0.1, 0.9, INSIDE_ALL},
-    {{7, 5, 6, 4}, 3, 1.1, 2.1, ANY},
-    {{8, 8, 8, 8}, 1, 0.5, 1.5, ZERO},
+    {{7, 5, 6, 4}, 3, -1, 1, false, ANY},
+    {{7, 5, 6, 4}, 3, 0.5, 1.5, false, ANY},
+    {{7, 5, 6, 4}, 3, -1, 1, false, DISTINCT}, /* no two iterations may meet */
+    {{7, 7, 7, 7}, 3, -1, 1, false, ANY},
+    {{7, 7, 7, 7}, 2, 0.5, 1.5, true, DISTINCT},
+    {{7, 7, 7, 7}, 1, 0.5, 1.5, true, INSIDE_ALL},
+    {{16, 16, 16, 16}, 1, 0.5, 1.5, false, DISTINCT_INSIDE_ALL},
+    {{4, 8, 12, 16}, 2, 0.1, 0.9, false, INSIDE_ALL},
+    {{7, 5, 6, 4}, 3, 1.1, 2.1, false, ANY},
+    {{8, 8, 8, 8}, 1, 0.5, 1.5, false, ZERO},
 };
 
 void rg_check_mark_given(const rg_cli_binding *b, bool *fixed) {
@@ -149,15 +150,21 @@ static int64_t draw_index(deck *d, rg_cli_rng *r) {
     return card;
 }
 
+static bool on_diagonal(const rg_cli_param *p, size_t e) {
+    return p->info.is_array && p->info.rank == 2 && p->shape[0] == p->shape[1] &&
+           e % ((size_t)p->shape[0] + 1) == 0;
+}
+
 static void draw_data(rg_cli_param *p, const struct manner *m, uint64_t limit, rg_cli_rng *r) {
     unsigned char *item = p->data;
+    double more = m->dominant && p->info.is_array ? 2 * (double)p->shape[0] : 0;
     deck d = {.how = m->indices, .limit = limit > MOST_INDICES ? MOST_INDICES : (size_t)limit};
     for (size_t e = 0; e < p->count; e++, item += p->info.item_size)
         for (size_t f = 0; f < p->layout.n; f++) {
             rg_dtype t = p->layout.fields[f].dtype;
             void *at = item + p->layout.fields[f].offset;
             if (rg_cli_dtype_is_float(t))
-                rg_cli_scalar_set(t, at, draw_real(m, r));
+                rg_cli_scalar_set(t, at, draw_real(m, r) + (on_diagonal(p, e) ? more : 0));
             else if (t == RG_DTYPE_BOOL)
                 rg_cli_scalar_set_int(t, at, (int64_t)rg_cli_rng_below(r, 2), false);
             else

@@ -101,7 +101,11 @@ rg_compile_status rg_unit_compile(const rg_allocator *al, const char *path, cons
         u->diags.arena = a;
         u->diags.sources = u->sources;
         u->strict_edges = o && o->strict_edges;
-        compile(u, path, text, size, o ? o : &none);
+        /* Diagnostics of variants show source lines long after the caller's text is gone. */
+        char *own = rg_alloc(a, size + 1);
+        if (size)
+            memcpy(own, text, size);
+        compile(u, rg_strdup(a, path), own, size, o ? o : &none);
     }
     if (!u || thrown == RG_THROW_MEMORY) {
         rg_arena_free(a);

@@ -42,11 +42,7 @@ static const char *array_name(const rg_fn *f, rg_aid a) {
 /* The gradient's name as the user knows it. */
 static const char *gradient_name(explain *e, const rg_fn *f, const rg_ins *i) {
     const rg_ir_array *x = rg_array_at(f, i->array);
-    const char *path = i->leaf < x->elem->nleaves ? x->elem->leaves[i->leaf].path : "";
-    return rg_format(e->arena, "%s.grad%s",
-                     x->kind == RG_ARR_SHADOW ? f->params.at[x->param].name
-                                              : array_name(f, i->array),
-                     path ? path : "");
+    return rg_format(e->arena, "%s.grad", f->params.at[x->param].name);
 }
 
 /* The parallel loop that an instruction is in; 0: none. */

@@ -26,7 +26,7 @@ typedef struct walk {
 static bool fault(walk *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static bool fault(walk *w, const char *fmt, ...) {
     const rg_fn *f = w->f;
-    const char *op = w->at == 0                            ? ""
+    const char *op = w->at == 0                           ? ""
                      : rg_ins_at(f, w->at)->op < RG_N_OPS ? rg_ops[rg_ins_at(f, w->at)->op].text
                                                           : "unknown op";
     va_list args;

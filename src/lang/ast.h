@@ -89,6 +89,7 @@ struct rg_var {
     bool is_static;      /* constant data: lives at kernel level */
     bool ready;          /* static: its initialiser was seen */
     bool has_init;       /* declared with an initialiser */
+    bool reseated;       /* pointer: assigned from something else than itself */
     bool zero_rest;      /* the initialiser leaves something out: all starts as zero */
     bool address_taken;  /* &x, or an array passed on or kept in a pointer */
     RG_VEC(rg_init) init;

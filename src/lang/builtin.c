@@ -151,7 +151,11 @@ const char *rg_library_refusal(const char *name, const char **what) {
         {"setjmp", "jumps", "use flags and return"},
         {"longjmp", "jumps", "use flags and return"},
         {"va_start", "takes arguments of any number", "use an array and its length"},
-        {"exp10", "is not in C", "use pow(10, x)"},
+        {"exp10", "is not part of C", "use pow(10, x)"},
+        {"omp_get_thread_num", "depends on the thread", "use the loop variable"},
+        {"omp_get_num_threads", "depends on the machine", "pass what it is for as a parameter"},
+        {"omp_get_max_threads", "depends on the machine", "pass what it is for as a parameter"},
+        {"omp_get_wtime", "depends on the host", "measure around the launch"},
         {"sincosl", "is in long double", "use sin and cos"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -500,6 +500,8 @@ rg_node *rg_check_assign(rg_parser *p, rg_loc loc, rg_node *a, rg_node *b) {
     rg_note_write(p, a, loc);
     if (rg_node_bad(b))
         return b;
+    if (a->kind == RG_N_VAR && a->type->kind == RG_C_PTR && rg_node_base(b) != a->var)
+        a->var->reseated = true;
     rg_node *n = rg_node_new(p, RG_N_ASSIGN, loc, a->type);
     n->a = a;
     n->b = b;
@@ -555,6 +557,11 @@ rg_node *rg_check_cast(rg_parser *p, rg_loc loc, rg_ctype *t, rg_node *a) {
     }
     if (t->kind == RG_C_PTR && from && rg_ctype_same(t->base, from))
         return rg_check_convert(p, a, t, "cast to");
+    if (t->kind == RG_C_PTR && rg_ctype_is_int(a->type) && t->base->kind == RG_C_VOID) {
+        rg_error(p->diags, loc, "arrays always exist here: remove the test, or pass a flag",
+                 "a null pointer cannot be followed or compared");
+        return rg_node_error(p, loc);
+    }
     if (t->kind == RG_C_PTR || from) {
         bool ints = rg_ctype_is_int(t) || rg_ctype_is_int(a->type);
         rg_error(p->diags, loc,

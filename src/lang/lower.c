@@ -63,7 +63,7 @@ void rg_bind_pointer(rg_lower *l, rg_var *v, const rg_ref *to) {
     }
     rg_binding *b = rg_bind(l, v, RG_BIND_PTRVAR);
     uint32_t n = to ? to->n : RG_PLACE_AXES / 2;
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = to && !v->reseated && n ? n - 1 : 0; i < n; i++)
         b->idx[i] = rg_hidden_local(l, v->name, RG_I64);
     if (to)
         rg_pointer_assign(l, v, to, v->loc);
@@ -191,7 +191,7 @@ rg_val rg_lower_call(rg_lower *l, rg_node *n, rg_ref *result) {
     for (uint32_t i = 0; i < n->nargs; i++)
         f->params.at[i]->bind = bind[i];
     l->b->loc = n->loc;
-    rg_frame frame = {.up = l->frame, .func = f};
+    rg_frame frame = {.up = l->frame, .func = f, .call = n->loc};
     if (!f->tail_only) {
         frame.returned = rg_hidden_local(l, "returned", RG_BOOL);
         rg_hidden_set(l, frame.returned, rg_b_bool(l->b, false));

@@ -38,8 +38,9 @@ typedef struct rg_binding {
     rg_val *vals;
     rg_aid array;
     rg_ref ptr;
-    rg_aid idx[RG_PLACE_AXES];
+    rg_aid idx[RG_PLACE_AXES]; /* PTRVAR: 0 where the index is ptr's and never changes */
     rg_red red;
+    bool logical; /* REDUCE: the values count as 0 or 1 */
     rg_loc set_at; /* PTRVAR: where it got its array */
     bool hoisted;  /* LOCAL: came to life before the switch around its declaration */
 } rg_binding;
@@ -47,6 +48,7 @@ typedef struct rg_binding {
 typedef struct rg_frame {
     struct rg_frame *up;
     const rg_func *func;
+    rg_loc call; /* 0: the kernel itself */
     rg_aid returned;  /* flag, 0: not needed */
     rg_aid result;    /* rank-0 local, 0: the value is in `value` */
     rg_val value;

@@ -241,8 +241,8 @@ static void lower_reduce(rg_lower *l, rg_node *n) {
         return;
     rg_val acc = rg_hidden_get(l, b->array);
     for (uint32_t i = 0; i < n->nargs; i++) {
-        rg_val v = rg_type_of(l->fn, acc) == RG_BOOL ? rg_lower_cond(l, n->args[i])
-                                                     : rg_lower_value(l, n->args[i]);
+        rg_val v = b->logical ? rg_lower_cond(l, n->args[i]) : rg_lower_value(l, n->args[i]);
+        v = rg_b_cast(l->b, rg_type_of(l->fn, acc), v);
         l->b->loc = n->loc;
         acc = rg_b_red(l->b, b->red, acc, v);
     }

@@ -27,7 +27,8 @@ static void snapshot(rg_lower *l, const rg_parallel *par, rg_var *v, saved_list 
     if (b->kind == RG_BIND_PTRVAR && b->ptr.array) {
         rg_ref p = b->ptr;
         for (uint32_t i = 0; i < p.n; i++)
-            p.idx[i] = rg_hidden_get(l, b->idx[i]);
+            if (b->idx[i])
+                p.idx[i] = rg_hidden_get(l, b->idx[i]);
         save(l, list, v);
         rg_bind(l, v, RG_BIND_PTR)->ptr = p;
         return;
@@ -43,8 +44,18 @@ static void snapshot(rg_lower *l, const rg_parallel *par, rg_var *v, saved_list 
     rg_bind(l, v, RG_BIND_VALUES)->vals = vals;
 }
 
+/* && and || become & and | of zeros and ones: every device has those on integers, atomically. */
+static bool is_logical(const rg_clause_var *c) {
+    return c->red == RG_RED_LAND || c->red == RG_RED_LOR;
+}
+
 static rg_type accumulator_type(const rg_clause_var *c) {
-    return c->red == RG_RED_LAND || c->red == RG_RED_LOR ? RG_BOOL : rg_ctype_value(c->var->type);
+    rg_type t = rg_ctype_value(c->var->type);
+    return is_logical(c) || t == RG_BOOL ? RG_I32 : t;
+}
+
+static rg_red accumulator_red(const rg_clause_var *c) {
+    return c->red == RG_RED_LAND ? RG_RED_AND : c->red == RG_RED_LOR ? RG_RED_OR : c->red;
 }
 
 /* firstprivate's value from before the loop: flat ones as values, arrays by reference. */
@@ -71,7 +82,8 @@ static void bind_private(rg_lower *l, rg_var *v, const rg_binding *outer, bool c
         rg_ref p = outer->ptr;
         if (outer->kind == RG_BIND_PTRVAR)
             for (uint32_t i = 0; i < p.n; i++)
-                p.idx[i] = rg_hidden_get(l, outer->idx[i]);
+                if (outer->idx[i])
+                    p.idx[i] = rg_hidden_get(l, outer->idx[i]);
         rg_bind_pointer(l, v, outer->ptr.array ? &p : NULL);
         return;
     }
@@ -96,6 +108,8 @@ void rg_lower_parallel(rg_lower *l, rg_stmt *s) {
     if (l->in_parallel) {
         rg_error(l->diags, s->loc, "call the function outside of the parallel loop, or use a plain for in it",
                  "a parallel loop inside another, through a call");
+        for (const rg_frame *f = l->frame; f && f->call; f = f->up)
+            rg_note(l->diags, f->call, "'%s' is called here", f->func->name);
         return;
     }
     rg_range range[3];
@@ -122,10 +136,10 @@ void rg_lower_parallel(rg_lower *l, rg_stmt *s) {
         const rg_clause_var *c = &par->reductions.at[i];
         rg_ref p = rg_place_var(l, c->var, c->loc);
         rg_val v = rg_place_load(l, &p);
-        if (accumulator_type(c) == RG_BOOL && rg_type_of(l->fn, v) != RG_BOOL)
+        if (is_logical(c) && rg_type_of(l->fn, v) != RG_BOOL)
             v = rg_b_op2(l->b, RG_NE, v, rg_b_zero(l->b, rg_type_of(l->fn, v)));
-        init[i] = v;
-        reds[i] = c->red;
+        init[i] = rg_b_cast(l->b, accumulator_type(c), v);
+        reds[i] = accumulator_red(c);
     }
     rg_binding **first = RG_NEW_N(l->arena, rg_binding *, nfirst + 1);
     for (uint32_t i = 0; i < nfirst; i++)
@@ -169,7 +183,8 @@ void rg_lower_parallel(rg_lower *l, rg_stmt *s) {
         rg_hidden_set(l, acc[i], rg_b_arg(l->b, par->collapse + i));
         rg_binding *b = rg_bind(l, c->var, RG_BIND_REDUCE);
         b->array = acc[i];
-        b->red = c->red;
+        b->red = accumulator_red(c);
+        b->logical = is_logical(c);
     }
     rg_lower_body(l, par->inner);
     l->b->loc = s->loc;
@@ -186,7 +201,10 @@ void rg_lower_parallel(rg_lower *l, rg_stmt *s) {
         list.at[i].var->bind = list.at[i].bind;
     for (uint32_t i = 0; i < nred; i++) {
         const rg_clause_var *c = &par->reductions.at[i];
-        rg_val v = rg_b_cast(l->b, rg_ctype_value(c->var->type), rg_result(l->fn, loop, i));
+        rg_val v = rg_result(l->fn, loop, i);
+        if (c->var->type->kind == RG_C_BOOL)
+            v = rg_b_op2(l->b, RG_NE, v, rg_b_zero(l->b, RG_I32));
+        v = rg_b_cast(l->b, rg_ctype_value(c->var->type), v);
         if (rg_type_mem(rg_ctype_value(c->var->type)) != rg_ctype_mem(c->var->type))
             v = rg_b_wrap(l->b, rg_ctype_mem(c->var->type), v);
         rg_ref p = rg_place_var(l, c->var, c->loc);

@@ -87,7 +87,8 @@ static rg_ref pointer_var(rg_lower *l, rg_var *v, rg_loc loc) {
     if (b->kind == RG_BIND_PTRVAR && b->ptr.array) {
         rg_ref p = b->ptr;
         for (uint32_t i = 0; i < p.n; i++)
-            p.idx[i] = rg_hidden_get(l, b->idx[i]);
+            if (b->idx[i])
+                p.idx[i] = rg_hidden_get(l, b->idx[i]);
         return p;
     }
     rg_error(l->diags, loc, "point it at an array element where it is declared",
@@ -109,6 +110,11 @@ void rg_pointer_assign(rg_lower *l, rg_var *v, const rg_ref *to, rg_loc loc) {
         return;
     }
     if (!b->ptr.array) {
+        if (to->n && !b->idx[to->n - 1]) {
+            rg_error(l->diags, loc, "point it there where it is declared",
+                     "the pointer '%s' goes through too many axes", v->name);
+            return;
+        }
         b->ptr = *to;
         b->set_at = loc;
     } else if (b->ptr.array != to->array || b->ptr.leaf != to->leaf || b->ptr.n != to->n ||
@@ -122,7 +128,8 @@ void rg_pointer_assign(rg_lower *l, rg_var *v, const rg_ref *to, rg_loc loc) {
         return;
     }
     for (uint32_t i = 0; i < to->n; i++)
-        rg_hidden_set(l, b->idx[i], rg_b_cast(l->b, RG_I64, to->idx[i]));
+        if (b->idx[i])
+            rg_hidden_set(l, b->idx[i], rg_b_cast(l->b, RG_I64, to->idx[i]));
 }
 
 /* &m[0][0]: a walk over several axes with one pointer, which indices could not describe. */

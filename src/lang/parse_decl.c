@@ -332,6 +332,7 @@ void rg_parse_unit(rg_parser *p) {
         while (p->depth > 0)
             rg_leave_scope(p);
         p->func = NULL;
+        p->in_parameters = false;
         p->nesting = 0;
         rg_skip_statement(p, start);
         rg_accept(p, RG_P_RBRACE); /* of a body that lost its brace */

@@ -288,7 +288,7 @@ static rg_node *parse_call(rg_parser *p, const rg_token *name) {
     const char *what, *hint = s ? NULL : rg_library_refusal(name->text, &what);
     p->pos++; /* ( */
     if (hint) {
-        rg_error(p->diags, loc, hint, "'%s' %s, which a kernel cannot do", name->text, what);
+        rg_error(p->diags, loc, hint, "'%s' cannot be called in a kernel: it %s", name->text, what);
         for (uint32_t depth = 1; depth && !rg_at_end(p); p->pos++) {
             if (rg_peek(p) == RG_P_LPAREN)
                 depth++;
@@ -372,7 +372,10 @@ static rg_node *parse_primary(rg_parser *p) {
             n->f = t->text[5] == 'i' ? (double)INFINITY : (double)NAN;
             return n;
         }
-        rg_error(p->diags, t->loc, "declare it as a parameter or a local", "'%s' is undeclared", t->text);
+        rg_error(p->diags, t->loc,
+                 p->in_parameters ? "declare lengths before the arrays that have them: (int n, float x[n])"
+                                  : "declare it as a parameter or a local",
+                 "'%s' is undeclared", t->text);
         return rg_node_error(p, t->loc);
     }
     switch (s->kind) {

@@ -24,6 +24,7 @@ static rg_stmt *parse_guarded(rg_parser *p) {
         while (p->depth > s.depth)
             rg_leave_scope(p);
         p->nesting = s.nesting;
+        p->in_parameters = false;
         p->breakable = s.breakable;
         p->loops = s.loops;
         p->in_parallel = s.in_parallel;
@@ -46,10 +47,8 @@ rg_stmt *rg_parse_block(rg_parser *p) {
         uint32_t start = p->pos;
         rg_stmt *s = parse_guarded(p);
         if (!s) {
-            if (rg_at_end(p))
-                break;
             rg_skip_statement(p, start);
-            if (p->pos == start && rg_peek(p) != RG_P_RBRACE)
+            if (p->pos == start && rg_peek(p) != RG_P_RBRACE && !rg_at_end(p))
                 p->pos++;
             continue;
         }
@@ -345,6 +344,9 @@ rg_stmt *rg_parse_statement(rg_parser *p) {
         if (rg_is_name(p) && rg_peek_at(p, 1) == RG_P_COLON)
             rg_syntax_error(p, t->loc, "use a loop with break, or a flag",
                             "labels are not part of kernel C");
+        if (rg_is_name(p) && rg_peek_at(p, 1) == RG_K_OTHER && p->tok[p->pos + 1].kind == RG_TOK_IDENT)
+            rg_syntax_error(p, t->loc, "declare it with typedef or struct first", "unknown type '%s'",
+                            t->text);
         if (rg_starts_type(p))
             rg_syntax_error(p, t->loc, "put braces around it",
                             "a declaration cannot stand here without a block");

@@ -388,6 +388,8 @@ static rg_ctype *parse_parameters(rg_parser *p, rg_ctype *result, rg_declarator 
     if (rg_peek(p) == RG_K_VOID && rg_peek_at(p, 1) == RG_P_RPAREN)
         p->pos++;
     rg_enter_scope(p);
+    bool outer = p->in_parameters;
+    p->in_parameters = true;
     while (rg_peek(p) != RG_P_RPAREN) {
         if (rg_peek(p) == RG_P_ELLIPSIS)
             rg_syntax_error(p, rg_tok(p)->loc, "use an array and its length",
@@ -434,6 +436,7 @@ static rg_ctype *parse_parameters(rg_parser *p, rg_ctype *result, rg_declarator 
         if (!rg_accept(p, RG_P_COMMA))
             break;
     }
+    p->in_parameters = outer;
     rg_expect(p, RG_P_RPAREN, "after the parameters");
     rg_leave_scope(p);
     return t;

@@ -55,9 +55,9 @@ struct rg_device {
     const rg_device_ops *ops;
     rg_device_options options; /* its texts are the device's own */
     char *cc, *cflags;
-    char *cc_version;          /* what `cc --version` says, once asked */
-    void *state;     /* the device's */
-    rg_status error; /* the first error of a launch since the last sync: sticky */
+    char *cc_version; /* what `cc --version` says, once asked */
+    void *state;      /* the device's */
+    rg_status error;  /* the first error of a launch since the last sync: sticky */
     char *error_text;
     struct rg_storage *wrapped; /* memory of the caller's: two of them may overlap */
 };

@@ -53,6 +53,8 @@ class Run:
 
     @property
     def mode(self):
+        if self.grads and self.dots:
+            return "hvp"
         if self.grads or any(e.name.endswith(".grad") for e in self.expects):
             return "adjoint"
         return "tangent" if self.dots else "primal"

@@ -338,9 +338,30 @@ static void test_gather_two_axes(void **state) {
                      0);
 }
 
+/* A history: row 1 collects from row 2, which is loaded and cleared here. */
+static void test_gather_history(void **state) {
+    (void)state;
+    assert_int_equal(atomics("  for reverse %30: i32 = %3 to %6 {\n"
+                             "    %31: i32 = add %30, %4\n"
+                             "    parallel %10: i32 = %4 to %6 {\n"
+                             "      %11: i32 = sub %10, %4\n"
+                             "      %12: i32 = add %10, %4\n"
+                             "      %13: f32 = load @6.m[%30, %10]\n"
+                             "      %14: f32 = load @7.m_b[%31, %10]\n"
+                             "      %16: f32 = const 0.0\n"
+                             "      store @7.m_b[%31, %10] = %16\n"
+                             "      %15: f32 = mul %13, %14\n"
+                             "      addto accum @7.m_b[%30, %11] += %14\n"
+                             "      addto accum @7.m_b[%30, %12] += %15\n"
+                             "      yield\n    }\n"
+                             "    yield\n  }\n"),
+                     0);
+}
+
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {TEST(test_plain), TEST(test_atomic), TEST(test_reduction),
-                                       TEST(test_gather), TEST(test_gather_two_axes)};
+    const struct CMUnitTest tests[] = {TEST(test_plain),           TEST(test_atomic),
+                                       TEST(test_reduction),       TEST(test_gather),
+                                       TEST(test_gather_two_axes), TEST(test_gather_history)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

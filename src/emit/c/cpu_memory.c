@@ -111,6 +111,8 @@ static bool takes(const rg_cprint *p, rg_rid r) {
     const rg_region *g = &p->f->regions.at[r];
     for (uint32_t k = 0; p->plan->allocs[r] && k < g->ins.n; k++) {
         const rg_ins *q = &p->f->ins.at[g->ins.at[k]];
+        if (p->plan->dead[g->ins.at[k]])
+            continue;
         if (q->op == RG_ALLOC && s->home[q->array] == RG_CPU_ENV && !s->hoisted[q->array])
             return true;
         if (q->op == RG_IF && (takes(p, q->region[0]) || takes(p, q->region[1])))
@@ -137,7 +139,7 @@ static void leave(rg_cprint *p, rg_rid r, bool body) {
     const rg_region *g = &p->f->regions.at[r];
     for (uint32_t k = p->plan->allocs[r] ? g->ins.n : 0; k-- > 0;) {
         const rg_ins *q = &p->f->ins.at[g->ins.at[k]];
-        if (q->op != RG_ALLOC || s->home[q->array] != RG_CPU_GROWS)
+        if (q->op != RG_ALLOC || s->home[q->array] != RG_CPU_GROWS || p->plan->dead[g->ins.at[k]])
             continue;
         rg_c_line(p);
         rg_text_format(p->out, "rg_env->grow(rg_env, %s, 0);\n", p->plan->array_name[q->array]);

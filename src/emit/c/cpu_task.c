@@ -82,6 +82,8 @@ static void scan(task *t, rg_rid r, double times) {
         for (uint32_t o = 0; o < q->nopnd; o++) {
             rg_val v = rg_operand(f, i, o);
             const rg_ins *d = f->vals.at[v].def ? &f->ins.at[f->vals.at[v].def] : NULL;
+            if (d && d->op == RG_CAST && rg_cplan_inline(f, v))
+                d = &f->ins.at[f->vals.at[f->pool.at[d->opnd]].def];
             if (d && d->op == RG_SCALAR)
                 t->has_scalar[d->imm.i] = true;
             else if (d && d->op == RG_EXTENT)
@@ -219,7 +221,7 @@ static bool hoistable(const task *t, rg_iid i) {
     const rg_cpu *s = t->p->user;
     const rg_ins *q = &t->p->f->ins.at[i];
     int budget = 50;
-    if (q->op != RG_ALLOC || s->home[q->array] != RG_CPU_ENV)
+    if (q->op != RG_ALLOC || s->home[q->array] != RG_CPU_ENV || t->p->plan->dead[i])
         return false;
     for (uint32_t o = 0; o < q->nopnd; o++)
         if (!outside(t, rg_operand(t->p->f, i, o), &budget))

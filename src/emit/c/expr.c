@@ -127,7 +127,7 @@ void rg_c_extent(rg_cprint *p, rg_aid a, uint32_t axis) {
 /* An index: without the cast that only widens it. Whole: at least 64 bits wide. */
 static void index_text(rg_cprint *p, rg_val v, int least, bool whole) {
     const rg_fn *f = p->f;
-    if (rg_def_op(f, v) == RG_CAST && rg_cplan_folded(p->plan, v)) {
+    if (rg_def_op(f, v) == RG_CAST && !p->plan->var[v]) {
         rg_val x = rg_operand(f, f->vals.at[v].def, 0);
         rg_type from = f->vals.at[x].type, to = f->vals.at[v].type;
         if (to == RG_I64 && (from == RG_I32 || from == RG_U32))
@@ -288,7 +288,7 @@ static void call(rg_cprint *p, const char *name, bool is_f32, const rg_ins *s) {
     rg_text_char(p->out, ')');
 }
 
-static void not_op(rg_cprint *p, rg_iid i, rg_val x, int least) {
+static void not_op(rg_cprint *p, rg_val x, int least) {
     /* !(a < b) reads better the other way round; with floats only == and != can be turned. */
     static const uint8_t turned[][2] = {{RG_EQ, RG_NE}, {RG_NE, RG_EQ}, {RG_LT, RG_GE},
                                         {RG_GE, RG_LT}, {RG_GT, RG_LE}, {RG_LE, RG_GT}};
@@ -305,7 +305,6 @@ static void not_op(rg_cprint *p, rg_iid i, rg_val x, int least) {
             return;
         }
     }
-    (void)i;
     bool paren = least > RG_P_UNARY;
     rg_text_add(p->out, paren ? "(" : "");
     rg_text_char(p->out, f->vals.at[x].type == RG_BOOL ? '!' : '~');
@@ -416,7 +415,7 @@ void rg_c_op(rg_cprint *p, rg_iid i, int least) {
         negate(p, x, least);
         return;
     case RG_NOT:
-        not_op(p, i, x, least);
+        not_op(p, x, least);
         return;
     case RG_SELECT:
         select(p, s, least);
@@ -480,6 +479,10 @@ void rg_c_expr(rg_cprint *p, rg_val v, int least) {
         rg_c_op(p, p->f->vals.at[v].def, least);
 }
 
+void rg_c_not(rg_cprint *p, rg_val v) {
+    not_op(p, v, RG_P_ANY);
+}
+
 const char *rg_c_expr_text(rg_cprint *p, rg_val v, int least) {
     rg_text t = {.arena = p->arena}, *keep = p->out;
     p->out = &t;
@@ -498,6 +501,16 @@ const char *rg_c_place_text(rg_cprint *p, rg_iid i) {
 
 /* ---- whole arrays ---- */
 
+const char *rg_c_bare(const char *text) {
+    static const char cast[] = "(int64_t)";
+    const char *rest = text + sizeof cast - 1;
+    if (strncmp(text, cast, sizeof cast - 1) ||
+        strspn(rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") !=
+            strlen(rest))
+        return text;
+    return rest;
+}
+
 const char *rg_c_count_text(rg_cprint *p, rg_aid a) {
     rg_text t = {.arena = p->arena}, *keep = p->out;
     p->out = &t;
@@ -510,9 +523,11 @@ const char *rg_c_count_text(rg_cprint *p, rg_aid a) {
             continue;
         }
         rg_c_use(p->helpers, RG_H_COUNT);
-        rg_text_add(&t, "rg_count(");
+        rg_text e = {.arena = p->arena};
+        p->out = &e;
         rg_c_extent(p, a, k);
-        rg_text_char(&t, ')');
+        p->out = &t;
+        rg_text_format(&t, "rg_count(%s)", rg_c_bare(rg_text_str(&e)));
     }
     p->out = keep;
     return rg_text_str(&t);

@@ -68,7 +68,7 @@ static const char *static_bytes(rg_cprint *p, rg_iid i) {
             continue;
         }
         rg_c_use(p->helpers, RG_H_COUNT);
-        rg_text_format(&t, "rg_count(%s) * ", rg_c_expr_text(s->params_only, v, RG_P_ASSIGN));
+        rg_text_format(&t, "rg_count(%s) * ", rg_c_bare(rg_c_expr_text(s->params_only, v, RG_P_ASSIGN)));
     }
     rg_text_format(&t, "sizeof(%s))", rg_c_elem(p->d, p->arena, x->elem, ""));
     rg_c_use(p->helpers, RG_H_ROUND);
@@ -82,6 +82,8 @@ static void classify(rg_cprint *p, rg_rid r, uint64_t *stack, rg_text *share) {
     for (uint32_t k = 0; k < g->ins.n; k++) {
         rg_iid i = g->ins.at[k];
         const rg_ins *q = &f->ins.at[i];
+        if (p->plan->dead[i])
+            continue;
         if (q->op == RG_COPY)
             s->extents[q->array] = s->extents[q->array2] = true;
         if (q->op == RG_EXTENT)
@@ -176,7 +178,7 @@ static void alloc(rg_cprint *p, rg_iid i) {
         rg_text_format(&bytes, "rg_count(%s) * ",
                        p->plan->extent_name[a][k]
                            ? p->plan->extent_name[a][k]
-                           : rg_c_expr_text(p, rg_operand(f, i, k), RG_P_ASSIGN));
+                           : rg_c_bare(rg_c_expr_text(p, rg_operand(f, i, k), RG_P_ASSIGN)));
     }
     rg_text_format(&bytes, "sizeof(%s)", type);
     rg_c_line(p);
@@ -216,7 +218,7 @@ static void leave(rg_cprint *p, rg_rid r, bool body) {
     const rg_region *g = &p->f->regions.at[r];
     for (uint32_t k = p->plan->allocs[r] ? g->ins.n : 0; k-- > 0;) {
         const rg_ins *q = &p->f->ins.at[g->ins.at[k]];
-        if (q->op != RG_ALLOC || s->home[q->array] == IN_C)
+        if (q->op != RG_ALLOC || s->home[q->array] == IN_C || p->plan->dead[g->ins.at[k]])
             continue;
         rg_c_line(p);
         if (s->home[q->array] == IN_SCRATCH)
@@ -458,9 +460,10 @@ static void parallel(rg_cprint *p, rg_iid i) {
     leave(p, q->region[0], true);
     s->in_parallel = false;
     s->at = outer;
-    p->indent -= (int)ranges;
+    p->indent--;
     rg_c_line(p);
     rg_text_add(p->out, "}\n");
+    p->indent -= (int)ranges - 1;
 }
 
 static const rg_cdialect dialect = {
@@ -630,6 +633,14 @@ static void comment(rg_cprint *p, rg_text *out, const touched *t, const char *na
                    s->scratch, name, f->name);
 }
 
+/* The scratch function has only the parameters for neighbours. */
+static const char *unlike_params(rg_cprint *p, const char *name) {
+    for (uint32_t k = 0; k < p->f->params.n; k++)
+        if (!strcmp(p->plan->param_name[k], name))
+            return unlike_params(p, rg_format(p->arena, "%s_", name));
+    return name;
+}
+
 static void print_scratch(rg_cprint *p, rg_text *out, const char *name, const parameters *q) {
     const plain *s = p->user;
     const rg_fn *f = p->f;
@@ -643,15 +654,15 @@ static void print_scratch(rg_cprint *p, rg_text *out, const char *name, const pa
         rg_text_add(out, "    return 0;\n}\n\n");
         return;
     }
-    const char *bytes = rg_c_fresh(p, "bytes"), *share = rg_c_fresh(p, "share");
+    const char *bytes = unlike_params(p, "bytes"), *share = unlike_params(p, "share");
     rg_text_format(out, "    size_t %s = 0;\n", bytes);
-    if (s->shares.n)
+    if (s->shares.n > 1)
         rg_text_format(out, "    size_t %s = 0;\n", share);
     for (uint32_t k = 0; k < s->sizes.n; k++)
         rg_text_format(out, "    %s += %s;\n", bytes, s->sizes.at[k]);
     for (uint32_t k = 0; k < s->shares.n; k++) {
         if (s->shares.n == 1) {
-            rg_text_format(out, "    %s = %s;\n", share, s->shares.at[k]);
+            rg_text_format(out, "    size_t %s = %s;\n", share, s->shares.at[k]);
             break;
         }
         rg_text_format(out, "    if (%s < %s)\n        %s = %s;\n", share, s->shares.at[k], share,

@@ -19,6 +19,10 @@ enum { FOLD_MAX = 14 }; /* operations in one expression */
 
 bool rg_cplan_inline(const rg_fn *f, rg_val v) {
     rg_op op = rg_def_op(f, v);
+    if (op == RG_CAST && f->vals.at[v].type == RG_I64) { /* an integer parameter, widened */
+        rg_val x = rg_operand(f, f->vals.at[v].def, 0);
+        return rg_def_op(f, x) == RG_SCALAR && rg_type_is_int(f->vals.at[x].type);
+    }
     return op == RG_CONST || op == RG_SCALAR || op == RG_EXTENT;
 }
 
@@ -43,10 +47,7 @@ static rg_val slot_next(const rg_fn *f, rg_iid i, uint32_t b, uint32_t k) {
 }
 
 bool rg_cplan_slot_live(const rg_cplan *p, rg_iid i, uint32_t k) {
-    const rg_fn *f = p->f;
-    if (p->uses[rg_result(f, i, k)])
-        return true;
-    return f->ins.at[i].op != RG_IF && p->uses[slot_arg(f, i, k)];
+    return p->live[rg_result(p->f, i, k)];
 }
 
 uint32_t rg_cplan_slot_var(const rg_cplan *p, rg_iid i, uint32_t k) {
@@ -139,58 +140,165 @@ static uint32_t number(rg_cplan *p, rg_rid r, uint32_t at) {
         if (s->op == RG_LOOP && while_shape(p, i, &branch)) {
             p->shape[i] = RG_SHAPE_WHILE;
             p->shape[branch] = RG_SHAPE_BODY;
-            p->uses[rg_operand(f, branch, 0)]--; /* the yield's `again` is not printed */
         }
     }
     return at;
 }
 
-static void drop_operands(rg_cplan *p, rg_iid i) {
-    for (uint32_t o = 0; o < p->f->ins.at[i].nopnd; o++)
-        p->uses[rg_operand(p->f, i, o)]--;
+/* ---- what is needed ---- */
+
+/* From writes to the arguments' memory back to all that they need; a local array's writes count once
+ * something reads it. What is not reached is not printed, so that no variable is ever unused. */
+typedef struct marker {
+    rg_cplan *p;
+    RG_VEC(rg_val) vals;
+    RG_VEC(rg_iid) ins;
+    rg_iid *last_write; /* [arrays] chain of the instructions that write a local */
+    rg_iid *prev_write; /* [ins] */
+    bool *array;        /* [arrays] a local that is read */
+} marker;
+
+static void need_ins(marker *m, rg_iid i) {
+    if (i && m->p->dead[i]) {
+        m->p->dead[i] = false;
+        RG_PUSH(m->p->arena, &m->ins, i);
+    }
 }
 
-/* Last instruction first: what nobody uses is dead, and so are its operands' uses. */
-static void find_dead(rg_cplan *p, rg_rid r) {
-    const rg_fn *f = p->f;
-    const rg_region *g = &f->regions.at[r];
-    for (uint32_t k = g->ins.n; k-- > 0;) {
-        rg_iid i = g->ins.at[k];
-        const rg_ins *s = &f->ins.at[i];
-        rg_op op = (rg_op)s->op;
-        if (rg_op_is_pure(op) || (op == RG_LOAD && !(s->flags & RG_INS_ATOMIC))) {
-            if (s->nres && !p->uses[rg_result(f, i, 0)]) {
-                p->dead[i] = true;
-                drop_operands(p, i);
-            }
-            continue;
-        }
-        if (op == RG_IF) {
-            bool any = p->writes[s->region[0]] || p->writes[s->region[1]] ||
-                       p->shape[i] == RG_SHAPE_BODY;
-            for (uint32_t n = 0; n < s->nres; n++) {
-                if (p->uses[rg_result(f, i, n)]) {
-                    any = true;
-                    continue;
-                }
-                p->uses[slot_next(f, i, 0, n)]--;
-                p->uses[slot_next(f, i, 1, n)]--;
-            }
-            find_dead(p, s->region[0]);
-            find_dead(p, s->region[1]);
-            if (!any && !p->allocs[s->region[0]] && !p->allocs[s->region[1]]) {
-                p->dead[i] = true;
-                drop_operands(p, i);
-            }
-        } else if (s->region[0]) {
-            for (uint32_t n = 0; n < s->nres; n++)
-                if (!rg_cplan_slot_live(p, i, n)) {
-                    p->uses[slot_init(f, i, n)]--;
-                    p->uses[slot_next(f, i, 0, n)]--;
-                }
-            find_dead(p, s->region[0]);
-        }
+static void need_val(marker *m, rg_val v) {
+    if (!m->p->live[v]) {
+        m->p->live[v] = true;
+        RG_PUSH(m->p->arena, &m->vals, v);
     }
+}
+
+static void need_array(marker *m, rg_aid a) {
+    if (!a || m->array[a])
+        return;
+    m->array[a] = true;
+    for (rg_iid w = m->last_write[a]; w; w = m->prev_write[w])
+        need_ins(m, w);
+}
+
+static void need_slot(marker *m, rg_iid i, uint32_t k) {
+    const rg_fn *f = m->p->f;
+    bool branch = f->ins.at[i].op == RG_IF;
+    need_ins(m, i);
+    need_val(m, rg_result(f, i, k));
+    need_val(m, slot_next(f, i, 0, k));
+    if (branch)
+        need_val(m, slot_next(f, i, 1, k));
+    else {
+        need_val(m, slot_arg(f, i, k));
+        need_val(m, slot_init(f, i, k));
+    }
+}
+
+static void trace_val(marker *m, rg_val v) {
+    const rg_fn *f = m->p->f;
+    const rg_value *x = &f->vals.at[v];
+    if (x->def) {
+        if (f->ins.at[x->def].region[0])
+            need_slot(m, x->def, x->index);
+        else
+            need_ins(m, x->def);
+        return;
+    }
+    rg_iid owner = f->regions.at[x->region].owner;
+    uint32_t first = rg_first_carried(f, owner);
+    if (x->index >= first)
+        need_slot(m, owner, x->index - first);
+    else
+        need_ins(m, owner);
+}
+
+static void trace_ins(marker *m, rg_iid i) {
+    const rg_fn *f = m->p->f;
+    const rg_ins *s = &f->ins.at[i];
+    uint32_t n = s->nopnd;
+    need_ins(m, f->regions.at[s->parent].owner);
+    if (s->op == RG_YIELD)
+        n = 0;
+    else if (s->region[0] && s->op != RG_IF)
+        n = rg_first_init(f, i);
+    for (uint32_t o = 0; o < n; o++)
+        need_val(m, rg_operand(f, i, o));
+    if (s->op == RG_LOOP) {
+        const rg_region *body = &f->regions.at[s->region[0]];
+        need_val(m, rg_operand(f, rg_yield_of(f, s->region[0]), 0));
+        if (m->p->shape[i] == RG_SHAPE_WHILE)
+            need_ins(m, body->ins.at[body->ins.n - 2]);
+    }
+    for (int b = 0; b < 2; b++)
+        if (s->region[b])
+            need_ins(m, rg_yield_of(f, s->region[b]));
+    if (s->op == RG_LOAD || s->op == RG_RMW || s->op == RG_EXTENT)
+        need_array(m, s->array);
+    if (s->op == RG_COPY)
+        need_array(m, s->array2);
+}
+
+static void find_dead(rg_cplan *p) {
+    const rg_fn *f = p->f;
+    marker m;
+    memset(&m, 0, sizeof m);
+    m.p = p;
+    m.last_write = RG_NEW_N(p->arena, rg_iid, f->arrays.n + 1);
+    m.prev_write = RG_NEW_N(p->arena, rg_iid, f->ins.n + 1);
+    m.array = RG_NEW_N(p->arena, bool, f->arrays.n + 1);
+    for (uint32_t i = 0; i < f->ins.n; i++)
+        p->dead[i] = true;
+    for (uint32_t r = 1; r < f->regions.n; r++)
+        for (uint32_t k = 0; k < f->regions.at[r].ins.n; k++) {
+            rg_iid i = f->regions.at[r].ins.at[k];
+            const rg_ins *s = &f->ins.at[i];
+            if (s->op != RG_STORE && s->op != RG_ADDTO && s->op != RG_RMW && s->op != RG_COPY &&
+                s->op != RG_ALLOC)
+                continue;
+            m.prev_write[i] = m.last_write[s->array];
+            m.last_write[s->array] = i;
+            if (f->arrays.at[s->array].kind != RG_ARR_LOCAL)
+                need_ins(&m, i);
+        }
+    need_ins(&m, rg_yield_of(f, f->body));
+    while (m.ins.n || m.vals.n) {
+        if (m.ins.n)
+            trace_ins(&m, m.ins.at[--m.ins.n]);
+        else
+            trace_val(&m, m.vals.at[--m.vals.n]);
+    }
+}
+
+/* Is operand o of u part of u's text? */
+static bool prints_operand(const rg_cplan *p, rg_iid u, uint32_t o) {
+    const rg_fn *f = p->f;
+    const rg_ins *s = &f->ins.at[u];
+    if (p->dead[u])
+        return false;
+    if (s->op == RG_YIELD) {
+        rg_iid owner = f->regions.at[s->parent].owner;
+        bool loop = owner && f->ins.at[owner].op == RG_LOOP;
+        if (loop && o == 0)
+            return p->shape[owner] != RG_SHAPE_WHILE; /* there the `if` before it prints it */
+        return rg_cplan_slot_live(p, owner, o - (loop ? 1u : 0u));
+    }
+    if (s->op == RG_FOR || s->op == RG_LOOP || s->op == RG_PARALLEL) {
+        uint32_t first = rg_first_init(f, u);
+        return o < first || rg_cplan_slot_live(p, u, o - first);
+    }
+    return true;
+}
+
+/* Uses that are printed, now that it is known what is. */
+static void recount(rg_cplan *p) {
+    const rg_fn *f = p->f;
+    memset(p->uses, 0, f->vals.n * sizeof *p->uses);
+    for (uint32_t r = 1; r < f->regions.n; r++)
+        for (uint32_t k = 0; k < f->regions.at[r].ins.n; k++) {
+            rg_iid i = f->regions.at[r].ins.at[k];
+            for (uint32_t o = 0; o < f->ins.at[i].nopnd; o++)
+                p->uses[rg_operand(f, i, o)] += prints_operand(p, i, o);
+        }
 }
 
 /* ---- folding ---- */
@@ -198,26 +306,9 @@ static void find_dead(rg_cplan *p, rg_rid r) {
 /* Does u print v? */
 static bool prints(const rg_cplan *p, rg_iid u, rg_val v) {
     const rg_fn *f = p->f;
-    const rg_ins *s = &f->ins.at[u];
-    if (p->dead[u])
-        return false;
-    rg_iid owner = s->op == RG_YIELD ? f->regions.at[s->parent].owner : 0;
-    uint32_t first = s->op == RG_FOR || s->op == RG_LOOP || s->op == RG_PARALLEL
-                         ? rg_first_init(f, u)
-                         : UINT32_MAX;
-    for (uint32_t o = 0; o < s->nopnd; o++) {
-        if (rg_operand(f, u, o) != v)
-            continue;
-        if (owner) {
-            bool loop = f->ins.at[owner].op == RG_LOOP;
-            if (loop && o == 0) {
-                if (p->shape[owner] != RG_SHAPE_WHILE)
-                    return true;
-            } else if (rg_cplan_slot_live(p, owner, o - (loop ? 1u : 0u)))
-                return true;
-        } else if (o < first || rg_cplan_slot_live(p, u, o - first))
+    for (uint32_t o = 0; o < f->ins.at[u].nopnd; o++)
+        if (rg_operand(f, u, o) == v && prints_operand(p, u, o))
             return true;
-    }
     return false;
 }
 
@@ -417,7 +508,7 @@ static rg_val takeover(const rg_cplan *p, rg_iid i, uint32_t k) {
         rg_val v = choice[c];
         if (!p->var[v] || rg_val_region(f, v) != s->parent)
             continue;
-        if (name ? !fits(p, name, p->var[v]) : p->vars.at[p->var[v]].base != NULL)
+        if (!fits(p, name, p->var[v]))
             continue;
         rg_iid owner = f->vals.at[v].region ? f->regions.at[f->vals.at[v].region].owner : 0;
         if (owner && f->vals.at[v].index < rg_first_carried(f, owner))
@@ -430,8 +521,8 @@ static rg_val takeover(const rg_cplan *p, rg_iid i, uint32_t k) {
         bool inside = true;
         for (uint32_t u = p->use_at[v]; inside && u < p->use_at[v + 1]; u++)
             if (prints(p, p->use_list[u], v))
-                inside = p->tin[p->use_list[u]] >= p->tin[i] &&
-                         p->tin[p->use_list[u]] <= p->tout[i];
+                inside = p->tin[p->root[p->use_list[u]]] >= p->tin[i] &&
+                         p->tin[p->root[p->use_list[u]]] <= p->tout[i];
         /* another slot of this `if` may already live there */
         for (uint32_t o = 0; inside && o < s->nres; o++)
             inside = o == k || p->var[rg_result(f, i, o)] != p->var[v];
@@ -573,6 +664,7 @@ rg_cplan *rg_cplan_make(rg_arena *a, const rg_fn *f, const rg_cplan_options *o) 
     p->use_at = RG_NEW_N(a, uint32_t, nv + 1);
     p->uses = RG_NEW_N(a, uint32_t, nv);
     p->dead = RG_NEW_N(a, bool, ni);
+    p->live = RG_NEW_N(a, bool, nv);
     p->pos = RG_NEW_N(a, uint32_t, ni);
     p->root = RG_NEW_N(a, rg_iid, ni);
     p->tin = RG_NEW_N(a, uint32_t, ni);
@@ -590,7 +682,8 @@ rg_cplan *rg_cplan_make(rg_arena *a, const rg_fn *f, const rg_cplan_options *o) 
     RG_PUSH(a, &p->vars, (rg_cvar){"", NULL, RG_VOID, 0});
     count_uses(p);
     number(p, f->body, 1);
-    find_dead(p, f->body);
+    find_dead(p);
+    recount(p);
     if (o->fold)
         fold(p);
     for (const char *const *w = o->reserved; w && *w; w++)

@@ -37,7 +37,8 @@ typedef struct rg_cplan {
     uint32_t *use_at;   /* [vals + 1] */
     rg_iid *use_list;   /* users of v: use_list[use_at[v] .. use_at[v + 1]) */
     uint32_t *uses;     /* [vals] uses that are printed */
-    bool *dead;         /* [ins] pure or load, and nobody uses it */
+    bool *live;         /* [vals] needed; for a carried value: its slot */
+    bool *dead;         /* [ins] not printed: nothing that can be seen depends on it */
     uint32_t *pos;      /* [ins] place in its region's list */
     rg_iid *root;       /* [ins] the statement in whose text it is printed: itself if it is one */
     uint32_t *tin, *tout; /* [ins] first and last number in a walk of its subtree */

@@ -57,6 +57,8 @@ enum {
 
 /* Expression of value v: its variable's name, a literal, or the operation itself. */
 void rg_c_expr(rg_cprint *p, rg_val v, int least);
+/* The opposite of bool v. */
+void rg_c_not(rg_cprint *p, rg_val v);
 /* The operation of instruction i, whether or not its result has a variable. */
 void rg_c_op(rg_cprint *p, rg_iid i, int least);
 /* The element that load, store, addto or rmw i touches; array: its name, NULL for the usual. */
@@ -73,6 +75,8 @@ void rg_c_literal_real(rg_text *t, rg_type type, double v);
 const char *rg_c_combine(rg_cprint *p, rg_red kind, rg_type t, const char *acc, const char *x);
 void rg_c_red_identity(rg_cprint *p, rg_red kind, rg_type t);
 
+/* Text of an int64_t that is converted to one anyway: without a cast before a name. */
+const char *rg_c_bare(const char *text);
 /* Number of elements of array a as a size_t product, "" for one; "rg_count(n) * 3". */
 const char *rg_c_count_text(rg_cprint *p, rg_aid a);
 /* Bytes of array a when all its extents are constants and it is no larger than most; else 0. */

@@ -211,7 +211,7 @@ static void print_if(rg_cprint *p, rg_iid i) {
     for (uint32_t k = 0; k < s->nres; k++) {
         rg_val r = rg_result(f, i, k);
         uint32_t var = p->plan->var[r];
-        if (!p->plan->uses[r] || p->plan->vars.at[var].first != r)
+        if (!p->plan->live[r] || p->plan->vars.at[var].first != r)
             continue;
         rg_c_line(p);
         rg_text_format(p->out, "%s %s;\n", p->d->type[p->plan->vars.at[var].type],
@@ -233,8 +233,8 @@ static void print_if(rg_cprint *p, rg_iid i) {
     if (empty) { /* only the other branch does something: turn the condition */
         p->out->n = start;
         rg_c_line(p);
-        rg_text_add(p->out, "if (!");
-        rg_c_expr(p, c, RG_P_UNARY);
+        rg_text_add(p->out, "if (");
+        rg_c_not(p, c);
         rg_text_add(p->out, ") {\n");
     } else {
         rg_c_line(p);
@@ -347,8 +347,8 @@ static void print_while(rg_cprint *p, rg_iid i) {
         p->indent++;
     } else {
         rg_c_line(p);
-        rg_text_add(p->out, "if (!");
-        rg_c_expr(p, c, RG_P_UNARY);
+        rg_text_add(p->out, "if (");
+        rg_c_not(p, c);
         rg_text_add(p->out, ")\n");
         p->indent++;
         rg_c_line(p);
@@ -395,11 +395,11 @@ static void print_loop(rg_cprint *p, rg_iid i) {
         if (rg_val_const_int(f, again, &c))
             rg_text_add(p->out, "break;\n");
         else {
-            rg_text_add(p->out, "if (!");
+            rg_text_add(p->out, "if (");
             if (text)
-                rg_text_add(p->out, text);
+                rg_text_format(p->out, "!%s", text);
             else
-                rg_c_expr(p, again, RG_P_UNARY);
+                rg_c_not(p, again);
             rg_text_add(p->out, ")\n");
             p->indent++;
             rg_c_line(p);

@@ -1,0 +1,21 @@
+static float f(float x) {
+    return x;
+}
+#pragma retrograd adjoint(f) = g
+#pragma retrograd strange
+void k(int n, float x[n]) {
+#pragma retrograd checkpoint(8)
+    for (int i = 1; i < n; i++)
+        x[i] += x[i - 1];
+#pragma retrograd checkpoint(0)
+    for (int i = 1; i < n; i++)
+        x[i] += x[i - 1];
+#pragma retrograd checkpoint
+    for (int i = 1; i < n; i++)
+        x[i] = f(x[i - 1]);
+}
+
+/* expect: 4:19: error: custom adjoints are not supported */
+/* expect: 5:19: error: unknown pragma 'retrograd strange' */
+/* expect: 10:30: error: checkpoint(0) is not positive */
+/* expect: 13:19: error: expected '#pragma retrograd checkpoint(k)' before a loop */
