@@ -59,12 +59,13 @@ enum { BENCH_MAX_ARGS = 10 };
 typedef struct bench_problem {
     bench_arg arg[BENCH_MAX_ARGS];
     size_t n;
-    double kept[2]; /* what a hand-written primal keeps for its adjoint */
+    double kept[2]; /* what a recorded launch keeps for the hand-written adjoint */
 } bench_problem;
 
 typedef struct bench_case {
     const char *name, *file, *kernel, *what;
-    double literature; /* gradient over objective, one core; 0: none known */
+    /* Gradient over objective as the C compiler builds it, one core; 0: none known. */
+    double literature;
     bool (*make)(bench_problem *p); /* false: out of memory */
     void (*primal)(bench_problem *p); /* the kernel's file, built by the C compiler */
     void (*adjoint)(bench_problem *p); /* by hand */
@@ -90,6 +91,7 @@ typedef struct bench_result {
     const bench_case *c;
     int threads;
     bench_pair over_primal; /* adjoint, primal: both Retrograd's */
+    bench_pair over_cc;     /* adjoint, the C compiler's primal */
     bench_pair over_hand;   /* adjoint, hand-written adjoint */
     bench_pair primal;      /* primal, the C compiler's primal */
     bench_pair whole;       /* recorded launch and adjoint, primal */

@@ -212,6 +212,7 @@ static bool rounds(session *s, bench_problem *p, const bench_case *c, int thread
     }
     out->over_primal = pair(t[ADJOINT], t[PRIMAL], n);
     out->over_hand = pair(t[ADJOINT], t[HAND], n);
+    out->over_cc = pair(t[ADJOINT], t[CC], n);
     out->primal = pair(t[PRIMAL], t[CC], n);
     out->whole = pair(t[WHOLE], t[PRIMAL], n);
     return true;

@@ -42,8 +42,8 @@ void lstm_adjoint(int s, int t, const double *w, double *w_b, const double *io, 
                   const double *x, double *loss_b);
 void least_squares_adjoint(int n, int m, const float *a, const float *b, const float *x, float *x_b,
                            float *loss_b);
-/* kept: what the primal found, the largest x and the sum. */
-void logsumexp_keeping(int n, const double *x, double *y, double kept[2]);
+/* What a recorded launch of log-sum-exp keeps: the largest x, and the sum of exp(x - it). */
+void logsumexp_keep(int n, const double *x, double kept[2]);
 void logsumexp_adjoint(int n, const double *x, double *x_b, double *y_b, const double kept[2]);
 
 #endif

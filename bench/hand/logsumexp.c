@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-void logsumexp_keeping(int n, const double *restrict x, double *y, double kept[2]) {
+void logsumexp_keep(int n, const double *restrict x, double kept[2]) {
     double top = -INFINITY, sum = 0.0;
 #pragma omp parallel for reduction(max : top)
     for (int i = 0; i < n; i++)
@@ -12,7 +12,6 @@ void logsumexp_keeping(int n, const double *restrict x, double *y, double kept[2
 #pragma omp parallel for reduction(+ : sum)
     for (int i = 0; i < n; i++)
         sum += exp(x[i] - top);
-    y[0] = top + log(sum);
     kept[0] = top;
     kept[1] = sum;
 }

@@ -252,7 +252,7 @@ static int descend(world *w, float *curve, int *switched) {
         float norm = 0;
         for (int k = 0; k < 4; k++)
             norm += unit[k] * unit[k] * grad[k] * grad[k];
-        float step = norm > 0 ? 1.6f * loss / norm : 0;
+        float step = norm > 0 ? 1.1f * loss / norm : 0;
         for (int k = 0; k < 4; k++) {
             float move = step * unit[k] * unit[k] * grad[k];
             *p[k] -= fminf(fmaxf(move, -0.6f), 0.6f);

@@ -397,3 +397,19 @@ void rg_check_build_layout(const rg_check_build *b, const rg_cli_binding *kernel
         b->as_double && rg_cli_dtype_is_float(p->info.dtype) ? sizeof(double) : p->info.item_size;
     offsets[0] = 0;
 }
+
+bool rg_check_text_in_float(const char *text) {
+    for (const char *line = text; *line;) {
+        size_t n = strcspn(line, "\n");
+        const char *first = line + strspn(line, " \t");
+        char *copy = *first == '#' ? NULL : rg_cli_strndup(line, n);
+        if (copy && (rg_cli_mentions(copy, "float") || rg_cli_mentions(copy, "_Float16") ||
+                     rg_cli_mentions(copy, "rg_half")))
+            return true;
+        for (size_t i = 0; copy && maths[i]; i++)
+            if (strstr(copy, maths[i]) && rg_cli_mentions(copy, rg_cli_format("%sf", maths[i])))
+                return true;
+        line += n + (line[n] == '\n');
+    }
+    return false;
+}

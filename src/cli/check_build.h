@@ -32,4 +32,7 @@ rg_check_call rg_check_build_call(const rg_check_build *b, const char *kernel);
 void rg_check_build_layout(const rg_check_build *b, const rg_cli_binding *kernel, size_t i,
                            size_t *item_size, size_t *offsets);
 
+/* Does a file's text compute in float, whatever its parameters are? Directives do not count. */
+bool rg_check_text_in_float(const char *text);
+
 #endif

@@ -115,12 +115,11 @@ static void json_report(rg_json *j, const rg_check_report *r) {
     rg_json_object_end(j);
 }
 
-/* Does the file speak of float at all? Then its own arithmetic may be in float even when all its
- * parameters are double. */
+/* Its own arithmetic may be in float even when all its parameters are double. */
 static bool says_float(const char *path) {
     size_t size;
     char *text = rg_cli_read_file(path, &size);
-    return text && rg_cli_mentions(text, "float");
+    return text && rg_check_text_in_float(text);
 }
 
 /* Every NAME=VALUE must be a parameter of some kernel that is checked. */

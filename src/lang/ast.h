@@ -193,7 +193,6 @@ struct rg_stmt {
     uint8_t kind;
     uint8_t jumps;  /* RG_J_: may leave to that target */
     bool always;    /* never completes normally */
-    bool is_kernel_level; /* contains a parallel loop, or calls a function that does */
     rg_loc loc;
     rg_node *e;     /* expression, condition, returned value, switch value */
     rg_node *step;
@@ -224,14 +223,10 @@ struct rg_func {
     rg_stmt *body; /* NULL: only declared */
     bool is_static, is_kernel;
     bool is_stop;      /* named rg_stop: stops the gradient */
-    bool has_parallel; /* itself */
-    rg_loc parallel_loc;
     RG_VEC(rg_callee) calls;
     RG_VEC(rg_var *) statics; /* constant data that it uses, each once */
     uint32_t visit;           /* for walks over calls: 0 new, 1 open, 2 done */
-    bool reaches_parallel;    /* itself or what it calls */
     bool tail_only;           /* its only return is its last statement */
-    bool open;                /* being inlined */
 };
 
 typedef struct rg_unit {

@@ -64,6 +64,12 @@ static bool writes_memory(const invariance *x) {
     return false;
 }
 
+/* An element of constant data, or of a kernel's const array: a launch refuses written overlaps. */
+static bool is_never_written(const rg_node *n) {
+    const rg_var *v = rg_node_base(n);
+    return v && n->type->is_const && (v->is_static || (v->is_param && v->func && v->func->is_kernel));
+}
+
 static void check_invariant(void *user, rg_node *n) {
     invariance *x = user;
     bool ok = true;
@@ -76,14 +82,16 @@ static void check_invariant(void *user, rg_node *n) {
     }
     case RG_N_INDEX:
     case RG_N_DEREF:
-        ok = n->type->is_const || n->a->type->kind == RG_C_ARRAY || !writes_memory(x);
+        ok = n->a->type->kind == RG_C_ARRAY || is_never_written(n) || !writes_memory(x);
         break;
     case RG_N_CALL: /* without pointers it can depend on its arguments only */
         for (uint32_t i = 0; i < n->nargs; i++)
-            ok &= n->args[i]->type->kind != RG_C_PTR || !writes_memory(x);
+            ok &= n->func->params.at[i]->type->kind != RG_C_PTR ||
+                  (rg_ctype_innermost(n->func->params.at[i]->type->base, NULL)->is_const && !writes_memory(x));
         break;
     case RG_N_MATH:
-        ok = n->math->kind != RG_MATH_MODF && n->math->kind != RG_MATH_FREXP;
+        ok = n->math->kind != RG_MATH_MODF && n->math->kind != RG_MATH_FREXP &&
+             n->math->kind != RG_MATH_SINCOS;
         break;
     case RG_N_ASSIGN:
     case RG_N_OPASSIGN:

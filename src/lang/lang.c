@@ -41,11 +41,10 @@ typedef struct chain {
     const rg_func *func;
 } chain;
 
-/* Recursion, calls of functions without a body, and which functions reach parallel loops. */
+/* Recursion, and calls of functions without a body. */
 static void check_calls(rg_unit *u, rg_func *f, chain *up) {
     chain here = {up, f};
     f->visit = 1;
-    f->reaches_parallel = f->has_parallel;
     for (uint32_t i = 0; i < f->calls.n; i++) {
         rg_func *g = f->calls.at[i].func;
         if (!g->body) {
@@ -72,7 +71,6 @@ static void check_calls(rg_unit *u, rg_func *f, chain *up) {
         }
         if (!g->visit)
             check_calls(u, g, &here);
-        f->reaches_parallel |= g->reaches_parallel;
     }
     f->visit = 2;
 }
@@ -118,12 +116,14 @@ static rg_module *compile(rg_arena *a, rg_sources *s, rg_diags *d, const char *p
 rg_module *rg_lang_compile(rg_arena *a, rg_sources *s, rg_diags *d, const char *path, const char *text,
                            size_t size, const rg_preprocess_options *o) {
     /* too many errors end the compilation, not the caller: its guard is kept and put back */
+    const uint32_t before = d->errors;
     jmp_buf *guard = rg_arena_guard(a), outer;
     memcpy(&outer, guard, sizeof outer);
     int code = setjmp(*guard);
     if (code) {
         memcpy(rg_arena_guard(a), &outer, sizeof outer);
-        if (code != RG_THROW_ERRORS)
+        bool reported = d->errors > before; /* what follows from an error is no fault of its own */
+        if (code != RG_THROW_ERRORS && !(code == RG_THROW_INTERNAL && reported))
             rg_arena_throw(a, code);
         return NULL;
     }

@@ -114,6 +114,10 @@ void rg_lower_init(rg_lower *l, rg_var *v) {
 
 void rg_lower_decl(rg_lower *l, rg_var *v) {
     l->b->loc = v->loc;
+    if (v->bind && v->bind->hoisted) {
+        rg_lower_init(l, v);
+        return;
+    }
     if (v->type->kind == RG_C_PTR) {
         if (!v->init.n) {
             rg_bind_pointer(l, v, NULL);
@@ -129,10 +133,6 @@ void rg_lower_decl(rg_lower *l, rg_var *v) {
     }
     if (v->has_init && is_fixed(v) && rg_is_flat(v->type)) {
         bind_flat_init(l, v);
-        return;
-    }
-    if (v->bind && v->bind->hoisted) {
-        v->bind->hoisted = false;
         return;
     }
     /* the initialiser may read a hidden variable of the same name, never v itself */

@@ -64,7 +64,7 @@ typedef struct rg_lower {
     rg_build *b;
     rg_frame *frame;
     bool in_parallel;
-    uint32_t depth; /* of inlined calls */
+    uint32_t depth; /* of branches */
     bool too_large; /* reported */
 } rg_lower;
 

@@ -201,6 +201,8 @@ void rg_lower_parallel(rg_lower *l, rg_stmt *s) {
         list.at[i].var->bind = list.at[i].bind;
     for (uint32_t i = 0; i < nred; i++) {
         const rg_clause_var *c = &par->reductions.at[i];
+        if (c->var->bind && c->var->bind->kind == RG_BIND_VALUES)
+            continue; /* nothing updates it */
         rg_val v = rg_result(l->fn, loop, i);
         if (c->var->type->kind == RG_C_BOOL)
             v = rg_b_op2(l->b, RG_NE, v, rg_b_zero(l->b, RG_I32));

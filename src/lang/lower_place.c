@@ -80,8 +80,11 @@ rg_ref rg_place_shift(rg_lower *l, rg_ref p, rg_val by, bool minus, rg_loc loc) 
 
 static rg_ref pointer_var(rg_lower *l, rg_var *v, rg_loc loc) {
     rg_binding *b = v->bind;
-    if (!b)
-        return rg_place_var(l, v, loc);
+    if (!b) {
+        rg_ref none = rg_place_var(l, v, loc);
+        none.type = v->type->base;
+        return none;
+    }
     if (b->kind == RG_BIND_PTR)
         return b->ptr;
     if (b->kind == RG_BIND_PTRVAR && b->ptr.array) {
@@ -214,7 +217,6 @@ rg_ref rg_lower_pointer(rg_lower *l, rg_node *n) {
     }
 }
 
-/* Is every element of the place's array type covered? For struct values only. */
 static rg_ref struct_cond(rg_lower *l, rg_node *n) {
     rg_elem *e = rg_ctype_elem(l->unit->module, n->type);
     rg_aid tmp = rg_b_alloc(l->b, "tmp", e, 0, NULL, 0);
@@ -231,7 +233,7 @@ static rg_ref struct_cond(rg_lower *l, rg_node *n) {
     return to;
 }
 
-rg_ref rg_lower_place(rg_lower *l, rg_node *n) {
+static rg_ref place_of(rg_lower *l, rg_node *n) {
     l->b->loc = n->loc;
     switch (n->kind) {
     case RG_N_VAR:
@@ -274,6 +276,11 @@ rg_ref rg_lower_place(rg_lower *l, rg_node *n) {
     }
 }
 
+rg_ref rg_lower_place(rg_lower *l, rg_node *n) {
+    rg_ref p = place_of(l, n);
+    return p.bad ? rg_place_bad(l, n->type) : p;
+}
+
 rg_val rg_place_load(rg_lower *l, const rg_ref *p) {
     rg_type t = rg_ctype_value(p->type);
     if (p->bad)
@@ -306,8 +313,8 @@ rg_val *rg_place_values(rg_lower *l, const rg_ref *p) {
     uint32_t n = rg_ctype_leaves(p->type);
     rg_val *v = RG_NEW_N(l->arena, rg_val, n);
     for (uint32_t i = 0; i < n; i++) {
-        if (p->bad)
-            v[i] = rg_b_zero(l->b, RG_I32);
+        if (p->bad) /* of the right type: lowering goes on to find more errors */
+            v[i] = rg_b_zero(l->b, rg_mem_value(rg_ctype_elem(l->unit->module, p->type)->leaves[i].mem));
         else if (p->vals)
             v[i] = p->vals[i];
         else

@@ -33,13 +33,23 @@ static rg_val not_jumped(rg_lower *l, uint32_t jumps) {
     return any ? rg_b_op1(l->b, RG_NOT, any) : 0;
 }
 
+enum { MOST_BRANCHES = 1000 };
+
 static void lower_list(rg_lower *l, rg_stmt **list, uint32_t n);
 
 static void in_branch(rg_lower *l, rg_iid i, uint32_t r, rg_stmt *s, rg_stmt **rest, uint32_t n) {
     rg_b_push(l->b, rg_ins_at(l->fn, i)->region[r]);
-    if (s)
-        rg_lower_stmt(l, s);
-    lower_list(l, rest, n);
+    if (l->depth < MOST_BRANCHES) {
+        l->depth++;
+        if (s)
+            rg_lower_stmt(l, s);
+        lower_list(l, rest, n);
+        l->depth--;
+    } else {
+        rg_error(l->diags, l->b->loc, "move some of them into a static function",
+                 "more than %d branches inside one another, counting what follows an early exit",
+                 MOST_BRANCHES);
+    }
     rg_b_yield(l->b, NULL, 0);
     rg_b_pop(l->b);
 }

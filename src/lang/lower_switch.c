@@ -63,6 +63,10 @@ static void lower_section(rg_lower *l, const section *x) {
     if (x->n)
         block.loc = x->list[0]->loc;
     rg_lower_stmt(l, &block);
+    for (uint32_t i = 0; i < x->n; i++) /* what could not be hoisted ends with its section */
+        for (uint32_t k = 0; x->list[i]->kind == RG_S_DECL && k < x->list[i]->n; k++)
+            if (x->list[i]->vars[k]->bind && !x->list[i]->vars[k]->bind->hoisted)
+                x->list[i]->vars[k]->bind = NULL;
 }
 
 /* if (v is in 0) {0} else if (v is in 1) {1} ... else {default} */
@@ -130,8 +134,8 @@ static void hoist(rg_lower *l, rg_stmt *s) {
         for (uint32_t k = 0; k < d->n; k++) {
             rg_var *v = d->vars[k];
             v->bind = NULL;
-            if (!v->has_init && v->type->kind != RG_C_PTR && rg_ctype_size(v->type) >= 0) {
-                rg_bind_local(l, v, false);
+            if (v->type->kind != RG_C_PTR && rg_ctype_size(v->type) >= 0) {
+                rg_bind_local(l, v, v->zero_rest);
                 v->bind->hoisted = true;
             }
         }

@@ -90,10 +90,12 @@ void rg_syntax_error(rg_parser *p, rg_loc loc, const char *hint, const char *fmt
     longjmp(*p->recover, 1);
 }
 
+enum { MOST_NESTED = 1500 }; /* of the parser's functions: some 500 parentheses */
+
 void rg_deeper(rg_parser *p, rg_loc loc) {
-    if (++p->nesting > 400)
+    if (++p->nesting > MOST_NESTED)
         rg_syntax_error(p, loc, "split it into several statements or functions",
-                        "nested more than 400 levels deep");
+                        "this is nested too deeply");
 }
 
 void rg_enter_scope(rg_parser *p) {

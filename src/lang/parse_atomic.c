@@ -171,6 +171,7 @@ static const char *match_capture(rg_parser *p, rg_stmt *s, rg_atomic *a) {
 rg_stmt *rg_parse_atomic(rg_parser *p, rg_loc loc, rg_atomic_kind kind, bool compare) {
     rg_atomic *a = RG_NEW(p->arena, rg_atomic);
     a->kind = kind;
+    uint32_t first = p->unit->refs.n;
     p->in_atomic++;
     rg_stmt *s = rg_parse_statement(p);
     p->in_atomic--;
@@ -211,6 +212,10 @@ rg_stmt *rg_parse_atomic(rg_parser *p, rg_loc loc, rg_atomic_kind kind, bool com
                  "this cannot be done atomically: %s", why);
         return s;
     }
+    /* only the target is accessed atomically, not what the value reads */
+    const rg_var *base = a->target ? rg_node_base(a->target) : NULL;
+    for (uint32_t i = first; i < p->unit->refs.n; i++)
+        p->unit->refs.at[i].atomic &= p->unit->refs.at[i].var == base;
     rg_stmt *x = rg_stmt_new(p, RG_S_ATOMIC, loc);
     x->atomic = a;
     return x;

@@ -7,7 +7,10 @@
 /* expr = assign ("," assign)* */
 rg_node *rg_parse_expr(rg_parser *p) {
     rg_node *n = rg_parse_assign(p);
-    while (rg_peek(p) == RG_P_COMMA) {
+    for (uint32_t terms = 0; rg_peek(p) == RG_P_COMMA; terms++) {
+        if (terms == 4000)
+            rg_syntax_error(p, rg_tok(p)->loc, "write several statements",
+                            "an expression of more than 4000 terms");
         rg_loc loc = rg_next(p)->loc;
         n = rg_check_comma(p, loc, n, rg_parse_assign(p));
     }
@@ -112,8 +115,11 @@ static rg_node *parse_cast(rg_parser *p);
  * mul = cast (("*" | "/" | "%") cast)* : ten levels, all left-associative */
 static rg_node *parse_binary(rg_parser *p, unsigned least) {
     rg_node *n = parse_cast(p);
-    for (;;) {
+    for (uint32_t terms = 0;; terms++) {
         rg_code c = rg_peek(p);
+        if (terms == 4000)
+            rg_syntax_error(p, rg_tok(p)->loc, "sum in a loop, or in several statements",
+                            "an expression of more than 4000 terms");
         binop o = binary_op(c);
         if (o.prec < least || !o.prec)
             return n;

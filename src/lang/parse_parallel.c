@@ -184,12 +184,6 @@ rg_stmt *rg_parse_parallel(rg_parser *p, rg_parallel *par) {
     rg_stmt *s = rg_stmt_new(p, RG_S_PARALLEL, par->loc);
     s->body = loop;
     s->par = par;
-    s->is_kernel_level = true;
-    s->checkpoint = 0;
-    if (!p->func->has_parallel) {
-        p->func->has_parallel = true;
-        p->func->parallel_loc = par->loc;
-    }
     if (!find_loops(p, par, loop))
         return loop;
     check_clauses(p, par);

@@ -59,7 +59,6 @@ rg_stmt *rg_parse_block(rg_parser *p) {
         if (!b->always)
             b->always = s->always;
         b->jumps |= s->jumps;
-        b->is_kernel_level |= s->is_kernel_level;
     }
     rg_expect(p, RG_P_RBRACE, "at the end of the block");
     b->list = list.at;
@@ -80,12 +79,10 @@ static rg_stmt *parse_if(rg_parser *p) {
     s->e = parse_condition(p, "after 'if'");
     s->body = rg_parse_statement(p);
     s->jumps = s->body->jumps;
-    s->is_kernel_level = s->body->is_kernel_level;
     if (rg_accept(p, RG_K_ELSE)) {
         s->other = rg_parse_statement(p);
         s->jumps |= s->other->jumps;
         s->always = s->body->always && s->other->always;
-        s->is_kernel_level |= s->other->is_kernel_level;
     }
     return s;
 }
@@ -102,7 +99,6 @@ static rg_stmt *parse_loop_body(rg_parser *p, rg_stmt *s) {
     p->breakable--;
     p->loops--;
     s->jumps = s->body->jumps & RG_J_RETURN;
-    s->is_kernel_level |= s->body->is_kernel_level;
     return s;
 }
 
@@ -190,7 +186,6 @@ static rg_stmt *parse_switch(rg_parser *p) {
     for (uint32_t i = 0; i < s->cases.n; i++)
         has_default |= s->cases.at[i].is_default;
     s->always = has_default && s->body->always && !(s->body->jumps & RG_J_BREAK);
-    s->is_kernel_level = s->body->is_kernel_level;
     const rg_stmt *first = s->body->n ? s->body->list[0] : NULL;
     bool plain = first && first->kind == RG_S_DECL;
     for (uint32_t i = 0; plain && i < first->n; i++)
@@ -283,6 +278,12 @@ rg_stmt *rg_parse_statement(rg_parser *p) {
     if (t->kind == RG_TOK_PRAGMA) {
         s = rg_parse_pragma(p);
         if (!s) {
+            bool loop = rg_peek(p) == RG_K_FOR || rg_peek(p) == RG_K_WHILE || rg_peek(p) == RG_K_DO;
+            if (p->checkpoint && !loop && rg_tok(p)->kind != RG_TOK_PRAGMA) {
+                rg_error(p->diags, t->loc, "write it right before a loop inside a kernel",
+                         "'#pragma retrograd checkpoint' is not before a loop");
+                p->checkpoint = 0;
+            }
             if (rg_peek(p) == RG_P_RBRACE)
                 s = rg_stmt_new(p, RG_S_EMPTY, t->loc);
             else if (rg_starts_type(p)) /* a hint before a declaration */

@@ -300,11 +300,8 @@ static rg_stmt *parse_omp(rg_parser *p, rg_loc loc) {
     const rg_token *t = rg_tok(p);
     if (accept_word(p, "atomic"))
         return parse_atomic_pragma(p, loc);
-    if (accept_word(p, "simd")) { /* a hint; its clauses say nothing that a serial loop breaks */
-        parse_clauses(p, loc);
-        return NULL;
-    }
-    if (accept_word(p, "unroll") || accept_word(p, "tile")) {
+    if (accept_word(p, "simd") || /* a hint; its clauses say nothing that a serial loop breaks */
+        accept_word(p, "unroll") || accept_word(p, "tile")) {
         skip_pragma(p);
         return NULL;
     }

@@ -1,7 +1,8 @@
 /* Races that are plain to see: a store that every iteration of a parallel loop makes, under no
  * condition, to an element whose indices are the same for all of them.
  *
- * What depends on data or on conditions is left to checked mode. */
+ * A scalar that all iterations share is one element: any store of it is refused. What else depends
+ * on data or on conditions is left to checked mode. */
 #include "lang/lower.h"
 
 typedef struct races {
@@ -28,7 +29,7 @@ static bool invariant(const races *r, rg_val v, uint32_t depth) {
     return true;
 }
 
-static void check_store(races *r, rg_iid i) {
+static void check_store(races *r, rg_iid i, bool sometimes) {
     const rg_fn *f = r->l->fn;
     const rg_ins *x = rg_ins_at(f, i);
     if ((x->op != RG_STORE && x->op != RG_ADDTO) || (x->flags & RG_INS_ATOMIC))
@@ -36,6 +37,8 @@ static void check_store(races *r, rg_iid i) {
     if (x->array >= r->first_inside)
         return;
     uint32_t nidx = rg_ins_nindices(f, x);
+    if (sometimes && nidx)
+        return; /* the condition may single out one iteration; checked mode sees */
     for (uint32_t k = 0; k < nidx; k++)
         if (!invariant(r, rg_operand(f, i, k), 0))
             return;
@@ -47,15 +50,26 @@ static void check_store(races *r, rg_iid i) {
     rg_note(r->l->diags, rg_ins_at(f, r->parallel)->loc, "the parallel loop is here");
 }
 
-static void look(races *r, rg_rid region) {
+static void look(races *r, rg_rid region, bool sometimes) {
     const rg_fn *f = r->l->fn;
     const rg_region *g = rg_region_at(f, region);
     for (uint32_t i = 0; i < g->ins.n; i++) {
         const rg_ins *x = rg_ins_at(f, g->ins.at[i]);
-        if (x->op == RG_FOR)
-            look(r, x->region[0]);
-        else
-            check_store(r, g->ins.at[i]);
+        switch (x->op) {
+        case RG_FOR:
+            look(r, x->region[0], sometimes);
+            break;
+        case RG_IF:
+            look(r, x->region[0], true);
+            look(r, x->region[1], true);
+            break;
+        case RG_LOOP:
+            look(r, x->region[0], sometimes);
+            break;
+        default:
+            check_store(r, g->ins.at[i], sometimes);
+            break;
+        }
     }
 }
 
@@ -71,5 +85,5 @@ void rg_find_races(rg_lower *l, rg_iid parallel, rg_aid first_inside) {
             return;
     }
     races r = {l, parallel, p->region[0], first_inside};
-    look(&r, p->region[0]);
+    look(&r, p->region[0], false);
 }

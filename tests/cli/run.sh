@@ -222,6 +222,29 @@ void s(int n, const float x[n], float y[n])
 }
 EOF
 run_case check-stop 0 check stop.c; has out ", 0 failed"; done_case
+cat >tag.c <<'EOF'
+#include <tgmath.h>
+struct point { _Float16 x; float y; };
+void tags(int n, struct point c, const struct point p[n], double y[n])
+{
+    for (int i = 0; i < n; i++)
+        y[i] = sin((float)p[i].x * c.y) + fabs((float)c.x * p[i].y);
+}
+EOF
+run_case check-struct-tag 0 check tag.c; has out "tags p"; has out ", 0 failed"; done_case
+cat >permute.c <<'EOF'
+void permute(int n, const int p[n], const float x[n], float y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        y[p[i]] = x[i] * x[i];
+}
+EOF
+run_case check-permutation 0 check permute.c; has out ", 0 failed"; done_case
+run_case check-race 1 check permute.c permute p=0,1,0; has out "race"; done_case
+run_case check-seed 0 check f.c --seed 1; cp out first
+run_case check-seed-repeats 0 check f.c --seed 1
+cmp -s out first || problem="$problem other numbers"; done_case
 cat >kink.c <<'EOF'
 #include <math.h>
 void k(int n, const float x[n], float y[n])

@@ -623,7 +623,7 @@ int main(int argc, char **argv) {
     rg_device *devices[4] = {0};
     int n_devices = 0;
     for (int a = 3; a < argc && n_devices < 4; a++) {
-        rg_device_options o = {.size = sizeof o, .threads = 2, .cflags = "-O1"};
+        rg_device_options o = {.size = sizeof o, .threads = 2, .cflags = "-O1 -fno-builtin"};
         if (rg_device_open(ctx, argv[a], &o, &devices[n_devices]) != RG_OK) {
             fprintf(stderr, "driver: %s: %s\n", argv[a], rg_context_message(ctx));
             return 2;

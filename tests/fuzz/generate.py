@@ -340,7 +340,8 @@ class Generator:
             return f"{name}({self.expr(depth - 1)}, {self.expr(depth - 1)})"
         if kind == "row":
             rows = [a for a in self.arrays if a.kind == "real" and len(a.extents) == 2
-                    and a.extents[1] == "m" and self.readable(a) and a.name != "u"]
+                    and a.extents[1] == "m" and self.readable(a) and a.name != "u"
+                    and not (a.role == "own" and len(self.task_index or ()) > 1)]
             if rows:
                 a = self.pick(rows)
                 first = self.subscripts_first(a)

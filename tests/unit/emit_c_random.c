@@ -1,6 +1,6 @@
-/* Grows a kernel by adding random instructions to a region: operations on values in scope, loads and
- * stores whose indices are reduced to the array's extents, and nested structure with carried values.
- * In a parallel loop an iteration stores only to its own row, and adds atomically to z. */
+/* Grows a kernel by adding random instructions to a region: operations on values in scope, loads
+ * and stores whose indices are reduced to the array's extents, and nested structure with carried
+ * values. In a parallel loop an iteration stores only to its own row, and adds atomically to z. */
 #include "emit_c_random.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ typedef struct gen {
     RG_VEC(rg_val) scope;
     rg_aid x, y, z, q, m;
     rg_val n, n64, zero;
-    rg_val row; /* this iteration's own index; 0 outside of parallel loops */
+    rg_val row;            /* this iteration's own index; 0 outside of parallel loops */
     RG_VEC(rg_aid) locals; /* one axis of at least 4 elements */
     int budget;
     bool in_parallel;
@@ -36,8 +36,8 @@ static void add(gen *g, rg_val v) {
 
 static rg_val any(gen *g, rg_type t) {
     for (int tries = 0; tries < 12; tries++) {
-        rg_val v = g->scope.n ? g->scope.at[g->scope.n - 1 - pick(g, g->scope.n < 9 ? g->scope.n : 9)]
-                              : 0;
+        rg_val v =
+            g->scope.n ? g->scope.at[g->scope.n - 1 - pick(g, g->scope.n < 9 ? g->scope.n : 9)] : 0;
         if (v && rg_type_of(g->f, v) == t)
             return v;
     }
@@ -206,8 +206,9 @@ static void memory(gen *g) {
         break;
     case 7: {
         rg_elem *e = rg_elem_scalar(pick(g, 2) ? RG_M_F32 : RG_M_F64);
-        rg_val n = pick(g, 2) ? rg_b_int(b, RG_I64, 4)
-                              : rg_b_op2(b, RG_ADD, g->n64, rg_b_int(b, RG_I64, pick(g, 2) ? 1 : 2000));
+        rg_val n = pick(g, 2)
+                       ? rg_b_int(b, RG_I64, 4)
+                       : rg_b_op2(b, RG_ADD, g->n64, rg_b_int(b, RG_I64, pick(g, 2) ? 1 : 2000));
         rg_aid l = rg_b_alloc(b, "t", e, 1, &n, RG_ARR_ZERO);
         RG_PUSH(g->f->arena, &g->locals, l);
         break;
@@ -259,8 +260,11 @@ static void operation(gen *g) {
         break;
     }
     case 6:
-        add(g, rg_b_op2(b, pick(g, 2) ? RG_AND : pick(g, 2) ? RG_OR : RG_XOR, any(g, RG_BOOL),
-                        any(g, RG_BOOL)));
+        add(g, rg_b_op2(b,
+                        pick(g, 2)   ? RG_AND
+                        : pick(g, 2) ? RG_OR
+                                     : RG_XOR,
+                        any(g, RG_BOOL), any(g, RG_BOOL)));
         break;
     case 7:
         add(g, rg_b_op1(b, RG_NOT, any(g, pick(g, 2) ? RG_BOOL : it)));
@@ -269,7 +273,8 @@ static void operation(gen *g) {
         add(g, rg_b_cast(b, it, pick(g, 2) ? any(g, RG_I32) : any(g, RG_BOOL)));
         break;
     case 9:
-        add(g, rg_b_cast(b, ft, pick(g, 2) ? small(g, it) : any(g, ft == RG_F32 ? RG_F64 : RG_F32)));
+        add(g,
+            rg_b_cast(b, ft, pick(g, 2) ? small(g, it) : any(g, ft == RG_F32 ? RG_F64 : RG_F32)));
         break;
     case 10:
         add(g, rg_b_op2(b, pick(g, 2) ? RG_SHR : RG_SHL,
@@ -351,13 +356,20 @@ static void parallel(gen *g) {
 
 static rg_aid param(rg_fn *f, const char *name, rg_mem m, uint32_t rank, const rg_val *extents,
                     const char *const *text, bool is_const) {
-    rg_param p = {.name = name, .is_array = true, .elem = rg_elem_scalar(m), .rank = rank,
+    rg_param p = {.name = name,
+                  .is_array = true,
+                  .elem = rg_elem_scalar(m),
+                  .rank = rank,
                   .is_const = is_const};
     p.extent_text = RG_NEW_N(f->arena, const char *, rank);
     for (uint32_t k = 0; k < rank; k++)
         p.extent_text[k] = text[k];
-    rg_ir_array x = {.name = name, .kind = RG_ARR_PARAM, .elem = p.elem, .rank = rank,
-                     .param = f->params.n, .flags = is_const ? RG_ARR_CONST : RG_ARR_WRITTEN};
+    rg_ir_array x = {.name = name,
+                     .kind = RG_ARR_PARAM,
+                     .elem = p.elem,
+                     .rank = rank,
+                     .param = f->params.n,
+                     .flags = is_const ? RG_ARR_CONST : RG_ARR_WRITTEN};
     x.extents = RG_NEW_N(f->arena, rg_val, rank);
     for (uint32_t k = 0; k < rank; k++)
         x.extents[k] = extents[k];
@@ -375,9 +387,11 @@ rg_fn *rg_random_fn(rg_arena *a, rg_ir_module *m, const char *name, uint64_t see
     g.b = b;
     g.f = f;
     g.state = seed * 0x9e3779b97f4a7c15u + 1;
-    RG_PUSH(a, &f->params, (rg_param){.name = "n", .elem = rg_elem_scalar(RG_M_I32), .nscalars = 1});
-    RG_PUSH(a, &f->params, (rg_param){.name = "k", .elem = rg_elem_scalar(RG_M_F32),
-                                      .first_scalar = 1, .nscalars = 1});
+    RG_PUSH(a, &f->params,
+            (rg_param){.name = "n", .elem = rg_elem_scalar(RG_M_I32), .nscalars = 1});
+    RG_PUSH(a, &f->params,
+            (rg_param){
+                .name = "k", .elem = rg_elem_scalar(RG_M_F32), .first_scalar = 1, .nscalars = 1});
     RG_PUSH(a, &f->scalars, (rg_scalar){.param = 0, .mem = RG_M_I32, .path = ""});
     RG_PUSH(a, &f->scalars, (rg_scalar){.param = 1, .mem = RG_M_F32, .path = ""});
     g.n = rg_b_scalar(b, 0);

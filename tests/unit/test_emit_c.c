@@ -101,8 +101,8 @@ static void env_fault(const rg_cpu_env *env, int what, int line, const char *nam
 static rg_cpu_env env_of(int threads) {
     memset(pool_top, 0, sizeof pool_top);
     stopped = fault_what = growing = 0;
-    return (rg_cpu_env){threads,   env_parallel, env_alloc, env_mark,
-                        env_release, env_grow,   env_fault, &stopped};
+    return (rg_cpu_env){threads,     env_parallel, env_alloc, env_mark,
+                        env_release, env_grow,     env_fault, &stopped};
 }
 
 /* ---- compiling ---- */
@@ -160,7 +160,7 @@ static void add_caller(rg_text *t, const rg_fn *f, const rg_activity *act) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < f->params.n; k++) {
         const rg_param *p = &f->params.at[k];
-        const char *c = p->elem->is_struct ? p->elem->name
+        const char *c = p->elem->is_struct         ? p->elem->name
                         : p->elem->mem == RG_M_F16 ? "uint16_t"
                                                    : rg_mem_c(p->elem->mem);
         if (p->is_array)
@@ -181,7 +181,7 @@ static void add_caller(rg_text *t, const rg_fn *f, const rg_activity *act) {
 /* ---- data ---- */
 
 typedef struct data {
-    void **array;     /* [fn.arrays.n] */
+    void **array; /* [fn.arrays.n] */
     size_t *bytes;
     int64_t **extent; /* [fn.arrays.n][rank] */
     void **scalar;    /* [fn.params.n] */
@@ -250,7 +250,9 @@ static data make_data(const rg_fn *f, int64_t open_extent) {
         size_t n = 1;
         d.extent[a] = RG_NEW_N(arena, int64_t, x->rank + 1);
         for (uint32_t k = 0; k < x->rank; k++) {
-            d.extent[a][k] = scalar ? 1 : q->extents[k] ? value_of(f, q->extents[k]).i : open_extent;
+            d.extent[a][k] = scalar          ? 1
+                             : q->extents[k] ? value_of(f, q->extents[k]).i
+                                             : open_extent;
             n *= (size_t)d.extent[a][k];
         }
         d.bytes[a] = n * x->elem->size;
@@ -412,9 +414,9 @@ static void through(const rg_fn *const *fns, uint32_t n, int64_t open_extent) {
             rg_emit_c_plain(fns[k], NULL, &t);
             last_plain = rg_strdup(arena, rg_text_str(&t));
             add_caller(&t, fns[k], NULL);
-            void *so = compile(rg_text_str(&t), "plain",
-                               omp ? "-std=c99 -Wall -Wextra -O1 -fopenmp"
-                                   : "-std=c99 -Wall -Wextra -O2");
+            void *so =
+                compile(rg_text_str(&t), "plain",
+                        omp ? "-std=c99 -Wall -Wextra -O1 -fopenmp" : "-std=c99 -Wall -Wextra -O2");
             for (int with = 0; with < 2; with++) {
                 data got = copy_of(fns[k], &in[k]);
                 run_plain(fns[k], NULL, so, &got, with ? pool[0] : NULL);
@@ -617,6 +619,8 @@ static void test_locals(void **state) {
               "   store @4.g[%11] = %11\n"
               "   yield\n"
               "  }\n"
+              "  %30: i64 = extent @4.g, 0\n  %31: f32 = cast %30\n"
+              "  store @3.t[%2, %10] = %31\n"
               "  copy @5.w[] = @3.t[%10]\n"
               "  copy @3.t[%3] = @5.w[]\n"
               "  %13: f32 = load @5.w[%10]\n"
@@ -735,9 +739,10 @@ static const char adjoint[] =
 static void test_adjoint(void **state) {
     (void)state;
     one(adjoint);
-    assert_non_null(strstr(last_plain, "void f_adjoint(int n, const float x[n], float x_b[n], float "
-                                       "k, float k_b[1], float y[n],\n"
-                                       "               float y_b[n], void *scratch)"));
+    assert_non_null(strstr(last_plain,
+                           "void f_adjoint(int n, const float x[n], float x_b[n], float "
+                           "k, float k_b[1], float y[n],\n"
+                           "               float y_b[n], void *scratch)"));
     assert_non_null(strstr(last_plain, "size_t f_adjoint_scratch(int n, const float x[n], float k, "
                                        "float y[n])"));
     assert_non_null(strstr(last_plain, "x: its values from before the call"));
@@ -815,16 +820,19 @@ static void test_checked(void **state) {
                  "  store @2.y[%10] = %12\n"
                  "  yield\n }\n"),
            RG_CPU_FAULT_BOUNDS, 7, "x", -1, 5);
-    faults(frame("f32", "", " %9: i64 = const 99\n %12: f32 = const 1\n"
-                            " store @2.y[%9] = %12  ; k.c:3:1\n"),
+    faults(frame("f32", "",
+                 " %9: i64 = const 99\n %12: f32 = const 1\n"
+                 " store @2.y[%9] = %12  ; k.c:3:1\n"),
            RG_CPU_FAULT_BOUNDS, 3, "y", 99, 5);
-    faults(frame("i32", "", " %9: i32 = sub %1, %1\n %10: i32 = div %1, %9  ; k.c:4:1\n"
-                            " store @2.y[%2] = %10\n"),
+    faults(frame("i32", "",
+                 " %9: i32 = sub %1, %1\n %10: i32 = div %1, %9  ; k.c:4:1\n"
+                 " store @2.y[%2] = %10\n"),
            RG_CPU_FAULT_DIVISION, 4, "", 5, 0);
-    faults(frame("i32", "", " %9: i32 = const 35\n %11: i32 = sub %9, %1\n %12: i32 = add %11, %3\n"
-                            " %10: i32 = shl %1, %12\n %13: i32 = add %12, %1\n"
-                            " %14: i32 = shl %1, %13  ; k.c:5:1\n"
-                            " %15: i32 = add %10, %14\n store @2.y[%2] = %15\n"),
+    faults(frame("i32", "",
+                 " %9: i32 = const 35\n %11: i32 = sub %9, %1\n %12: i32 = add %11, %3\n"
+                 " %10: i32 = shl %1, %12\n %13: i32 = add %12, %1\n"
+                 " %14: i32 = shl %1, %13  ; k.c:5:1\n"
+                 " %15: i32 = add %10, %14\n store @2.y[%2] = %15\n"),
            RG_CPU_FAULT_SHIFT, 5, "", 5, 36);
     faults(frame("f32", " array @3.t: local f32[*]\n array @4.g: local grow f32[*]\n",
                  " %9: i64 = const -3\n %8: f32 = const 1\n alloc @4.g[]\n store @4.g[%1] = %8\n"
@@ -914,9 +922,9 @@ static void test_abi_text(void **state) {
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_readable), TEST(test_constants), TEST(test_structs), TEST(test_ranges),
-        TEST(test_locals),   TEST(test_reductions), TEST(test_atomics), TEST(test_adjoint),
-        TEST(test_scratch),  TEST(test_checked),   TEST(test_abi_text), TEST(test_random)};
+        TEST(test_readable), TEST(test_constants),  TEST(test_structs),  TEST(test_ranges),
+        TEST(test_locals),   TEST(test_reductions), TEST(test_atomics),  TEST(test_adjoint),
+        TEST(test_scratch),  TEST(test_checked),    TEST(test_abi_text), TEST(test_random)};
     if (!mkdtemp(folder))
         return 2;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,7 +62,8 @@ const char rg_cpu_prelude[] =
     "    return q;\n"
     "}\n"
     "\n"
-    "static RG_UNUSED inline int rg_in(const rg_cpu_env *env, int line, const char *name, int axis,\n"
+    "static RG_UNUSED inline int rg_in(const rg_cpu_env *env, int line, const char *name, int "
+    "axis,\n"
     "                                  int64_t i, int64_t n) {\n"
     "    if ((uint64_t)i < (uint64_t)n)\n"
     "        return 1;\n"
@@ -84,7 +85,8 @@ const char rg_cpu_prelude[] =
     "        memset(p, 0, bytes);\n"
     "}\n"
     "\n"
-    "/* Is a private copy for each worker worth it? elements against adds (per for an iteration). */\n"
+    "/* Is a private copy for each worker worth it? elements against adds (per for an iteration). "
+    "*/\n"
     "static RG_UNUSED inline int rg_few(size_t elements, int threads, int64_t all, int64_t per,\n"
     "                                   size_t bytes) {\n"
     "    if (bytes * (size_t)threads > (size_t)1 << 30)\n"
@@ -101,7 +103,8 @@ static const char merge_text[] =
     "    size_t size;\n"
     "    const char *used;\n"
     "};\n"
-    "static void rg_merge_task_%s(const rg_cpu_env *env, void *closure, int64_t begin, int64_t end,\n"
+    "static void rg_merge_task_%s(const rg_cpu_env *env, void *closure, int64_t begin, int64_t "
+    "end,\n"
     "                             int thread) {\n"
     "    const struct rg_merge_%s *c = closure;\n"
     "    (void)thread;\n"
@@ -114,7 +117,8 @@ static const char merge_text[] =
     "            to[i] += from[i];\n"
     "    }\n"
     "}\n"
-    "static RG_UNUSED void rg_merge_%s(const rg_cpu_env *env, %s *to, const char *copy, size_t size,\n"
+    "static RG_UNUSED void rg_merge_%s(const rg_cpu_env *env, %s *to, const char *copy, size_t "
+    "size,\n"
     "                        const char *used, int64_t n) {\n"
     "    struct rg_merge_%s c = {to, copy, size, used};\n"
     "    if (n > 0)\n"
@@ -200,14 +204,16 @@ static void arguments(rg_cprint *p, rg_text *t) {
 }
 
 static const char *const reserved[] = {
-    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
-    "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict",
-    "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union",
-    "unsigned", "void", "volatile", "while", "bool", "true", "false", "size_t", "int8_t", "uint8_t",
-    "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "NULL", "INFINITY", "NAN",
+    "auto",      "break",     "case",      "char",      "const",      "continue",   "default",
+    "do",        "double",    "else",      "enum",      "extern",     "float",      "for",
+    "goto",      "if",        "inline",    "int",       "long",       "register",   "restrict",
+    "return",    "short",     "signed",    "sizeof",    "static",     "struct",     "switch",
+    "typedef",   "union",     "unsigned",  "void",      "volatile",   "while",      "bool",
+    "true",      "false",     "size_t",    "int8_t",    "uint8_t",    "int16_t",    "uint16_t",
+    "int32_t",   "uint32_t",  "int64_t",   "uint64_t",  "NULL",       "INFINITY",   "NAN",
     "INT32_MIN", "INT32_MAX", "INT64_MIN", "INT64_MAX", "UINT32_MAX", "UINT64_MAX", "PTRDIFF_MAX",
-    "memcpy", "memset", "memmove", "isnan", "isinf", "signbit", "asm", "typeof", "linux", "unix",
-    "i386", "RG_ARG", "RG_UNUSED", NULL};
+    "memcpy",    "memset",    "memmove",   "isnan",     "isinf",      "signbit",    "asm",
+    "typeof",    "linux",     "unix",      "i386",      "RG_ARG",     "RG_UNUSED",  NULL};
 
 static const char *const *words(rg_arena *a) {
     RG_VEC(const char *) v = {0};
@@ -226,8 +232,7 @@ static const char *const *words(rg_arena *a) {
 
 static void variant(rg_arena *a, const rg_fn *f, const char *entry, const rg_activity *act,
                     bool checked, rg_chelpers *helpers, const char *const *taken, rg_text *out) {
-    rg_cplan_options o = {
-        .fold = !checked, .extent_names = true, .reserved = taken, .act = act};
+    rg_cplan_options o = {.fold = !checked, .extent_names = true, .reserved = taken, .act = act};
     rg_cplan *plan = rg_cplan_make(a, f, &o);
     rg_text body = {.arena = a}, tasks = {.arena = a};
     rg_cprint p;

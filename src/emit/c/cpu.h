@@ -20,18 +20,18 @@ typedef struct rg_cpu {
     bool *own;              /* [arrays] added to in private copies, in this task */
     RG_VEC(rg_aid) growing; /* alive growing arrays, to be freed on the way out */
     bool in_task;
-    bool alone;             /* print for one thread: nothing is atomic */
-    bool maybe_alone;       /* a run-time flag says whether there is one thread */
-    uint64_t stack;         /* bytes of local arrays on the stack so far */
+    bool alone;       /* print for one thread: nothing is atomic */
+    bool maybe_alone; /* a run-time flag says whether there is one thread */
+    uint64_t stack;   /* bytes of local arrays on the stack so far */
 } rg_cpu;
 
 extern const rg_cdialect rg_cpu_dialect;
 
-void rg_cpu_fail(rg_cprint *p);             /* statement that leaves the function with a fault */
+void rg_cpu_fail(rg_cprint *p); /* statement that leaves the function with a fault */
 const char *rg_cpu_thread(const rg_cprint *p);
 void rg_cpu_parallel(rg_cprint *p, rg_iid i);
 void rg_cpu_take(rg_cprint *p, rg_iid i, bool zero); /* declares and allocates alloc i's array */
-bool rg_cpu_shared(const rg_cprint *p, rg_aid a); /* may share memory with another parameter's */
+bool rg_cpu_shared(const rg_cprint *p, rg_aid a);    /* may share memory with another parameter's */
 int rg_cpu_line(const rg_cprint *p, rg_iid i);
 
 #endif

@@ -1,5 +1,5 @@
-/* The text of emit/c/cpu_abi.h without its comments, for pasting into compiled kernels. A test keeps
- * it equal to the header. */
+/* The text of emit/c/cpu_abi.h without its comments, for pasting into compiled kernels. A test
+ * keeps it equal to the header. */
 #include "emit/c/cpu.h"
 
 const char rg_cpu_abi_text[] =
@@ -9,17 +9,20 @@ const char rg_cpu_abi_text[] =
     "#include <stdint.h>\n"
     "#define RG_CPU_ABI 1\n"
     "struct rg_cpu_env;\n"
-    "typedef void rg_cpu_task(const struct rg_cpu_env *env, void *closure, int64_t begin, int64_t end,\n"
+    "typedef void rg_cpu_task(const struct rg_cpu_env *env, void *closure, int64_t begin, int64_t "
+    "end,\n"
     "                         int thread);\n"
     "typedef struct rg_cpu_env {\n"
     "    int threads;\n"
-    "    void (*parallel)(const struct rg_cpu_env *env, rg_cpu_task *task, void *closure, int64_t n,\n"
+    "    void (*parallel)(const struct rg_cpu_env *env, rg_cpu_task *task, void *closure, int64_t "
+    "n,\n"
     "                     int64_t grain);\n"
     "    void *(*alloc)(const struct rg_cpu_env *env, int thread, size_t bytes);\n"
     "    size_t (*mark)(const struct rg_cpu_env *env, int thread);\n"
     "    void (*release)(const struct rg_cpu_env *env, int thread, size_t mark);\n"
     "    void *(*grow)(const struct rg_cpu_env *env, void *old, size_t size);\n"
-    "    void (*fault)(const struct rg_cpu_env *env, int what, int line, const char *name, int64_t a,\n"
+    "    void (*fault)(const struct rg_cpu_env *env, int what, int line, const char *name, int64_t "
+    "a,\n"
     "                  int64_t b, int64_t c);\n"
     "    volatile int *stop;\n"
     "} rg_cpu_env;\n"

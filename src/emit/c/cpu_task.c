@@ -1,16 +1,17 @@
 /* Parallel loops in the CPU form.
  *
  *   struct E_cN       what the loop captures: pointers, scalars, bounds, places for partial results
- *   E_bN[s]           the loop over [begin, end) of the flattened ranges, a function of its own whose
- *                     array parameters are `restrict`: the innermost loop is a plain counted loop
- *   E_tN              the task: unpacks the closure, prepares private copies, calls E_bN
- *   in the kernel     fills the closure, hands the task to env->parallel, combines what comes back
+ *   E_bN[s]           the loop over [begin, end) of the flattened ranges, a function of its own
+ * whose array parameters are `restrict`: the innermost loop is a plain counted loop E_tN the task:
+ * unpacks the closure, prepares private copies, calls E_bN in the kernel     fills the closure,
+ * hands the task to env->parallel, combines what comes back
  *
  * Loops with atomics are printed twice: for several threads, and (E_bNs) for one, or when every
  * shared gradient is added to in private copies. Large bodies are printed once, with flags.
  *
- * Private copies: worker 0 adds to the gradient itself, each other worker to a copy that it cleared;
- * the copies are added up in worker order. So for a fixed number of workers results repeat. */
+ * Private copies: worker 0 adds to the gradient itself, each other worker to a copy that it
+ * cleared; the copies are added up in worker order. So for a fixed number of workers results
+ * repeat. */
 #include "emit/c/cpu.h"
 
 #include <string.h>
@@ -28,7 +29,7 @@ typedef struct task {
     RG_VEC(capture) caps;
     bool *has_array, *writes;
     bool *has_scalar, *has_var;
-    bool **has_extent; /* [arrays] NULL or [rank] */
+    bool **has_extent;  /* [arrays] NULL or [rank] */
     RG_VEC(rg_aid) own; /* candidates for private copies */
     bool *not_own;
     bool atomics;      /* some access is atomic whatever is private */
@@ -164,15 +165,14 @@ static void find_captures(task *t) {
                               p->plan->array_name[a]});
         for (uint32_t k = 0; t->has_extent[a] && k < x->rank; k++)
             if (t->has_extent[a][k])
-                RG_PUSH(p->arena, &t->caps,
-                        (capture){"int64_t ", p->plan->extent_name[a][k]});
+                RG_PUSH(p->arena, &t->caps, (capture){"int64_t ", p->plan->extent_name[a][k]});
     }
     for (uint32_t k = 0; k < f->scalars.n; k++)
         if (t->has_scalar[k])
             RG_PUSH(p->arena, &t->caps,
-                    (capture){rg_format(p->arena, "%s ",
-                                        p->d->type[rg_mem_value(f->scalars.at[k].mem)]),
-                              p->plan->scalar_name[k]});
+                    (capture){
+                        rg_format(p->arena, "%s ", p->d->type[rg_mem_value(f->scalars.at[k].mem)]),
+                        p->plan->scalar_name[k]});
     for (uint32_t k = 1; k < p->plan->vars.n; k++)
         if (t->has_var[k]) {
             const rg_cvar *x = &p->plan->vars.at[k];
@@ -364,8 +364,8 @@ static void loops(task *t) {
                    last, last, last, last);
     for (uint32_t k = 0; k < last; k++) {
         rg_c_line(p);
-        rg_text_format(p->out, "const %s %s = (%s)(%s + (%s)rg_q%u);\n", type_of_iv(t, k),
-                       iv(t, k), type_of_iv(t, k), low(t, k), type_of_iv(t, k), k);
+        rg_text_format(p->out, "const %s %s = (%s)(%s + (%s)rg_q%u);\n", type_of_iv(t, k), iv(t, k),
+                       type_of_iv(t, k), low(t, k), type_of_iv(t, k), k);
     }
     rg_c_line(p);
     rg_text_format(p->out, "const int64_t rg_row = rg_q%u + rg_m;\n", last);
@@ -408,8 +408,7 @@ static void bound_captures(task *t) {
                     (capture){rg_format(p->arena, "%s ", type_of_iv(t, k)),
                               rg_format(p->arena, "rg_lo%u", k)});
         if (k && !outer_only(t))
-            RG_PUSH(p->arena, &t->caps,
-                    (capture){"int64_t ", rg_format(p->arena, "rg_n%u", k)});
+            RG_PUSH(p->arena, &t->caps, (capture){"int64_t ", rg_format(p->arena, "rg_n%u", k)});
     }
 }
 
@@ -495,10 +494,11 @@ static void print_task(task *t, uint32_t id, bool twice, bool flags) {
     rg_cprint *p = t->p;
     const rg_cpu *s = p->user;
     rg_text *o = s->tasks;
-    rg_text_format(o,
-                   "static void %s_t%u(const rg_cpu_env *env, void *closure, int64_t begin, int64_t "
-                   "end, int thread) {\n    const struct %s_c%u *c = closure;\n",
-                   s->entry, id, s->entry, id);
+    rg_text_format(
+        o,
+        "static void %s_t%u(const rg_cpu_env *env, void *closure, int64_t begin, int64_t "
+        "end, int thread) {\n    const struct %s_c%u *c = closure;\n",
+        s->entry, id, s->entry, id);
     for (uint32_t k = 0; k < t->own.n; k++) {
         rg_aid a = t->own.at[k];
         rg_text_format(o,
@@ -512,8 +512,9 @@ static void print_task(task *t, uint32_t id, bool twice, bool flags) {
                        elem_type(t, a), a, p->plan->array_name[a], a, a, a, a, a, a);
     }
     for (int v = twice ? 0 : 1; v < 2; v++) {
-        rg_text_format(o, v ? "    %s_b%u(env, thread, begin, end" :
-                              "    if (c->rg_simple) {\n        %s_b%us(env, thread, begin, end",
+        rg_text_format(o,
+                       v ? "    %s_b%u(env, thread, begin, end"
+                         : "    if (c->rg_simple) {\n        %s_b%us(env, thread, begin, end",
                        s->entry, id);
         for (uint32_t k = 0; k < t->caps.n; k++) {
             rg_aid a = 0;
@@ -637,8 +638,7 @@ static void print_merge(task *t) {
         rg_aid a = t->own.at[k];
         rg_mem m = p->f->arrays.at[a].elem->leaves[0].mem;
         rg_c_line(p);
-        rg_text_format(p->out,
-                       "if (rg_c.rg_own_%u)\n", a);
+        rg_text_format(p->out, "if (rg_c.rg_own_%u)\n", a);
         p->indent++;
         rg_c_line(p);
         rg_text_format(p->out,
@@ -750,8 +750,7 @@ void rg_cpu_parallel(rg_cprint *p, rg_iid i) {
                 rg_c_line(p);
                 rg_text_format(p->out, "%s = %s;\n", x->name,
                                rg_c_combine(p, (rg_red)f->pool.at[q->aux + k], x->type, x->name,
-                                            rg_format(p->arena, "rg_c.rg_part[rg_k].%s",
-                                                      x->name)));
+                                            rg_format(p->arena, "rg_c.rg_part[rg_k].%s", x->name)));
             }
         close_block(p);
     }

@@ -1,7 +1,7 @@
 /* Expressions. A value prints as its variable, as a literal, or as its operation with its operands
- * inside; parentheses only where C's precedence, or gcc's -Wparentheses, wants them. Every operation
- * keeps its own type: what the IR computes in float is float in C, and literals carry the suffix or
- * cast that says so. */
+ * inside; parentheses only where C's precedence, or gcc's -Wparentheses, wants them. Every
+ * operation keeps its own type: what the IR computes in float is float in C, and literals carry the
+ * suffix or cast that says so. */
 #include "emit/c/printer.h"
 
 #include <math.h>
@@ -117,8 +117,8 @@ void rg_c_extent(rg_cprint *p, rg_aid a, uint32_t axis) {
         rg_text_format(p->out, "RG_EXTENT_OF_%s_IS_NOT_DECLARED", p->plan->array_name[a]);
         return;
     }
-    bool word = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
-                strlen(s);
+    bool word =
+        strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(s);
     rg_text_format(p->out, word ? "(int64_t)%s" : "(int64_t)(%s)", s);
 }
 
@@ -208,10 +208,10 @@ void rg_c_place(rg_cprint *p, rg_iid i) {
 static const struct {
     uint8_t op, prec;
 } infix[] = {
-    {RG_ADD, RG_P_ADD},   {RG_SUB, RG_P_ADD}, {RG_MUL, RG_P_MUL}, {RG_DIV, RG_P_MUL},
-    {RG_REM, RG_P_MUL},   {RG_AND, RG_P_AND}, {RG_OR, RG_P_OR},   {RG_XOR, RG_P_XOR},
-    {RG_SHL, RG_P_SHIFT}, {RG_SHR, RG_P_SHIFT}, {RG_EQ, RG_P_EQ}, {RG_NE, RG_P_EQ},
-    {RG_LT, RG_P_REL},    {RG_LE, RG_P_REL},  {RG_GT, RG_P_REL},  {RG_GE, RG_P_REL},
+    {RG_ADD, RG_P_ADD},   {RG_SUB, RG_P_ADD},   {RG_MUL, RG_P_MUL}, {RG_DIV, RG_P_MUL},
+    {RG_REM, RG_P_MUL},   {RG_AND, RG_P_AND},   {RG_OR, RG_P_OR},   {RG_XOR, RG_P_XOR},
+    {RG_SHL, RG_P_SHIFT}, {RG_SHR, RG_P_SHIFT}, {RG_EQ, RG_P_EQ},   {RG_NE, RG_P_EQ},
+    {RG_LT, RG_P_REL},    {RG_LE, RG_P_REL},    {RG_GT, RG_P_REL},  {RG_GE, RG_P_REL},
 };
 
 static int infix_prec(rg_op op) {

@@ -1,6 +1,6 @@
 /* Helper functions as text. Each is plain C99 that stands alone; what they need of one another is
- * marked where they are asked for (rg_c_use). Read-modify-write helpers are generated for the pair of
- * operator and memory type that occurs. */
+ * marked where they are asked for (rg_c_use). Read-modify-write helpers are generated for the pair
+ * of operator and memory type that occurs. */
 #include "emit/c/helpers.h"
 
 void rg_c_use(rg_chelpers *h, rg_chelper which) {
@@ -73,28 +73,27 @@ static const char *const text[RG_N_HELPERS] = {
         "    memcpy(&f, &b, 4);\n"
         "    return f;\n"
         "}\n",
-    [RG_H_HALF_STORE] =
-        "/* Bits of the nearest half, ties to even. */\n"
-        "static inline uint16_t rg_half_from_float(float f) {\n"
-        "    uint32_t b, s, a, h;\n"
-        "    memcpy(&b, &f, 4);\n"
-        "    s = (b >> 16) & 0x8000u;\n"
-        "    a = b & 0x7fffffffu;\n"
-        "    if (a > 0x7f800000u)\n"
-        "        h = 0x7e00u | ((a >> 13) & 0x3ffu);\n"
-        "    else if (a >= 0x47800000u)\n"
-        "        h = 0x7c00u;\n"
-        "    else if (a >= 0x38800000u)\n"
-        "        h = (a - 0x38000000u + 0xfffu + ((a >> 13) & 1u)) >> 13;\n"
-        "    else if (a >= 0x33000000u) {\n"
-        "        uint32_t n = 126u - (a >> 23), m = (a & 0x7fffffu) | 0x800000u;\n"
-        "        h = m >> n;\n"
-        "        m &= (1u << n) - 1u;\n"
-        "        h += m > 1u << (n - 1u) || (m == 1u << (n - 1u) && (h & 1u));\n"
-        "    } else\n"
-        "        h = 0u;\n"
-        "    return (uint16_t)(s | h);\n"
-        "}\n",
+    [RG_H_HALF_STORE] = "/* Bits of the nearest half, ties to even. */\n"
+                        "static inline uint16_t rg_half_from_float(float f) {\n"
+                        "    uint32_t b, s, a, h;\n"
+                        "    memcpy(&b, &f, 4);\n"
+                        "    s = (b >> 16) & 0x8000u;\n"
+                        "    a = b & 0x7fffffffu;\n"
+                        "    if (a > 0x7f800000u)\n"
+                        "        h = 0x7e00u | ((a >> 13) & 0x3ffu);\n"
+                        "    else if (a >= 0x47800000u)\n"
+                        "        h = 0x7c00u;\n"
+                        "    else if (a >= 0x38800000u)\n"
+                        "        h = (a - 0x38000000u + 0xfffu + ((a >> 13) & 1u)) >> 13;\n"
+                        "    else if (a >= 0x33000000u) {\n"
+                        "        uint32_t n = 126u - (a >> 23), m = (a & 0x7fffffu) | 0x800000u;\n"
+                        "        h = m >> n;\n"
+                        "        m &= (1u << n) - 1u;\n"
+                        "        h += m > 1u << (n - 1u) || (m == 1u << (n - 1u) && (h & 1u));\n"
+                        "    } else\n"
+                        "        h = 0u;\n"
+                        "    return (uint16_t)(s | h);\n"
+                        "}\n",
     /* As the C library's on x86: the first operand unless the second is smaller or ordered equal,
      * a NaN loses. In this form compilers use vector minimum and blend. */
     [RG_H_FMIN_F32] = "static inline float rg_fminf(float a, float b) {\n"
@@ -176,8 +175,8 @@ void rg_c_red_text(rg_text *out, rg_red kind, rg_type t, const char *a, const ch
                    bool own_minmax) {
     (void)own_minmax;
     static const char *const infix[] = {
-        [RG_RED_ADD] = "+",  [RG_RED_MUL] = "*",   [RG_RED_AND] = "&", [RG_RED_OR] = "|",
-        [RG_RED_XOR] = "^",  [RG_RED_LAND] = "&&", [RG_RED_LOR] = "||"};
+        [RG_RED_ADD] = "+", [RG_RED_MUL] = "*",   [RG_RED_AND] = "&", [RG_RED_OR] = "|",
+        [RG_RED_XOR] = "^", [RG_RED_LAND] = "&&", [RG_RED_LOR] = "||"};
     switch (kind) {
     case RG_RED_MIN:
         rg_text_format(out, "%s < %s ? %s : %s", b, a, b, a);
@@ -216,10 +215,11 @@ static void print_rmw(rg_text *t, rg_red kind, rg_mem m) {
     rg_type type = rg_mem_value(m);
     const char *c = rg_type_c(type), *mc = m == RG_M_F16 ? "uint16_t" : rg_mem_c(m);
     const char *bits = bits_of(m), *name = rg_red_name(kind);
-    static const char *const fetch[] = {
-        [RG_RED_ADD] = "__atomic_fetch_add", [RG_RED_AND] = "__atomic_fetch_and",
-        [RG_RED_OR] = "__atomic_fetch_or",   [RG_RED_XOR] = "__atomic_fetch_xor",
-        [RG_RED_SET] = "__atomic_exchange_n"};
+    static const char *const fetch[] = {[RG_RED_ADD] = "__atomic_fetch_add",
+                                        [RG_RED_AND] = "__atomic_fetch_and",
+                                        [RG_RED_OR] = "__atomic_fetch_or",
+                                        [RG_RED_XOR] = "__atomic_fetch_xor",
+                                        [RG_RED_SET] = "__atomic_exchange_n"};
     bool direct = !rg_mem_is_float(m) && m != RG_M_BOOL && kind != RG_RED_MUL &&
                   kind != RG_RED_MIN && kind != RG_RED_MAX && kind != RG_RED_LAND &&
                   kind != RG_RED_LOR;

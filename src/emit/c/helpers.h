@@ -6,9 +6,22 @@
 #include "ir/ir.h"
 
 typedef enum rg_chelper {
-    RG_H_ZMUL_F32, RG_H_ZMUL_F64, RG_H_DIGAMMA, RG_H_HALF_LOAD, RG_H_HALF_STORE,
-    RG_H_FMIN_F32, RG_H_FMIN_F64, RG_H_FMAX_F32, RG_H_FMAX_F64,
-    RG_H_COUNT, RG_H_ROUND, RG_H_HEAP, RG_H_TAKE, RG_H_GROW, RG_H_THREADS, RG_H_THREAD,
+    RG_H_ZMUL_F32,
+    RG_H_ZMUL_F64,
+    RG_H_DIGAMMA,
+    RG_H_HALF_LOAD,
+    RG_H_HALF_STORE,
+    RG_H_FMIN_F32,
+    RG_H_FMIN_F64,
+    RG_H_FMAX_F32,
+    RG_H_FMAX_F64,
+    RG_H_COUNT,
+    RG_H_ROUND,
+    RG_H_HEAP,
+    RG_H_TAKE,
+    RG_H_GROW,
+    RG_H_THREADS,
+    RG_H_THREAD,
     RG_N_HELPERS
 } rg_chelper;
 
@@ -16,7 +29,7 @@ typedef struct rg_chelpers {
     bool used[RG_N_HELPERS];
     bool rmw[RG_RED_SET + 1][RG_N_MEMS]; /* atomic read-modify-write, returns old or new */
     bool atomic_load[RG_N_MEMS], atomic_store[RG_N_MEMS];
-    bool math, string, stdlib;           /* headers */
+    bool math, string, stdlib; /* headers */
 } rg_chelpers;
 
 void rg_c_use(rg_chelpers *h, rg_chelper which);

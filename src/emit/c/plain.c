@@ -1,9 +1,9 @@
 /* Plain C: the form that people read and ship.
  *
- * Arrays are C's own, parameters are declared as the user declared them, parallel loops carry OpenMP
- * pragmas. Local arrays whose size the integer parameters fix come from the caller's scratch (a
- * bump allocator, one share for each thread in parallel loops), all others from the heap. The body is
- * printed first, so that the head knows which helpers and headers it needs. */
+ * Arrays are C's own, parameters are declared as the user declared them, parallel loops carry
+ * OpenMP pragmas. Local arrays whose size the integer parameters fix come from the caller's scratch
+ * (a bump allocator, one share for each thread in parallel loops), all others from the heap. The
+ * body is printed first, so that the head knows which helpers and headers it needs. */
 #include <string.h>
 
 #include "emit/c/emit_c.h"
@@ -22,8 +22,8 @@ typedef struct plain {
     const char *scratch; /* the parameter */
     bool pragmas;
     bool in_parallel;
-    rg_cprint *params_only; /* prints extents without variables */
-    RG_VEC(const char *) sizes; /* of kernel-level scratch arrays: "rg_round(...)" */
+    rg_cprint *params_only;      /* prints extents without variables */
+    RG_VEC(const char *) sizes;  /* of kernel-level scratch arrays: "rg_round(...)" */
     RG_VEC(const char *) shares; /* of each parallel loop: bytes for a thread */
     RG_VEC(rg_iid) share_of;     /* which parallel loop */
 } plain;
@@ -68,7 +68,8 @@ static const char *static_bytes(rg_cprint *p, rg_iid i) {
             continue;
         }
         rg_c_use(p->helpers, RG_H_COUNT);
-        rg_text_format(&t, "rg_count(%s) * ", rg_c_bare(rg_c_expr_text(s->params_only, v, RG_P_ASSIGN)));
+        rg_text_format(&t, "rg_count(%s) * ",
+                       rg_c_bare(rg_c_expr_text(s->params_only, v, RG_P_ASSIGN)));
     }
     rg_text_format(&t, "sizeof(%s))", rg_c_elem(p->d, p->arena, x->elem, ""));
     rg_c_use(p->helpers, RG_H_ROUND);
@@ -138,6 +139,10 @@ static void alloc(rg_cprint *p, rg_iid i) {
         rg_text_format(p->out, "%s *%s = NULL;\n", type, name);
         rg_c_line(p);
         rg_text_format(p->out, "size_t %s = 0;\n", s->size[a]);
+        if (s->extents[a]) {
+            rg_c_line(p);
+            rg_text_format(p->out, "int64_t %s = 0;\n", p->plan->extent_name[a][0]);
+        }
         p->helpers->stdlib = true;
         return;
     }
@@ -249,6 +254,16 @@ static void make_room(rg_cprint *p, rg_iid i) {
     rg_c_line(p);
     rg_text_format(p->out, "%s = rg_grow(%s, &%s, (size_t)%s, sizeof *%s);\n", name, name,
                    s->size[a], rg_c_expr_text(p, rg_operand(p->f, i, 0), RG_P_UNARY), name);
+    if (!s->extents[a])
+        return;
+    const char *n = p->plan->extent_name[a][0];
+    const char *index = rg_c_expr_text(p, rg_operand(p->f, i, 0), RG_P_UNARY);
+    rg_c_line(p);
+    rg_text_format(p->out, "if (%s <= (int64_t)%s)\n", n, index);
+    p->indent++;
+    rg_c_line(p);
+    rg_text_format(p->out, "%s = (int64_t)%s + 1;\n", n, index);
+    p->indent--;
 }
 
 /* Declares v without a value when its variable starts here. */
@@ -348,9 +363,8 @@ static void addto(rg_cprint *p, rg_iid i) {
 }
 
 static void rmw(rg_cprint *p, rg_iid i) {
-    static const char *const ops[] = {[RG_RED_ADD] = "+=", [RG_RED_MUL] = "*=",
-                                      [RG_RED_AND] = "&=", [RG_RED_OR] = "|=",
-                                      [RG_RED_XOR] = "^=", [RG_RED_SET] = "="};
+    static const char *const ops[] = {[RG_RED_ADD] = "+=", [RG_RED_MUL] = "*=", [RG_RED_AND] = "&=",
+                                      [RG_RED_OR] = "|=",  [RG_RED_XOR] = "^=", [RG_RED_SET] = "="};
     const rg_fn *f = p->f;
     const rg_ins *s = &f->ins.at[i];
     rg_red kind = (rg_red)s->imm.i;
@@ -554,7 +568,7 @@ static void print_head(rg_cprint *p, rg_text *out, const char *result, const cha
 
 /* Which parameters and shadows the printed instructions touch. */
 typedef struct touched {
-    bool *param;            /* by value */
+    bool *param; /* by value */
     bool *array;
     bool *stored, *added, *loaded; /* [arrays] */
 } touched;
@@ -612,7 +626,8 @@ static void comment(rg_cprint *p, rg_text *out, const touched *t, const char *na
             rg_aid a = sh.array[bits];
             if (!sh.name[bits])
                 continue;
-            static const char *const kind[] = {"", "gradient", "tangent", "tangent of the gradient"};
+            static const char *const kind[] = {"", "gradient", "tangent",
+                                               "tangent of the gradient"};
             rg_text_format(out, " *   %s: %s of %s", sh.name[bits], kind[bits],
                            p->plan->param_name[k]);
             if (!a || !t->array[a])
@@ -676,12 +691,14 @@ static void print_scratch(rg_cprint *p, rg_text *out, const char *name, const pa
 }
 
 static const char *const reserved[] = {
-    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
-    "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict",
-    "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union",
-    "unsigned", "void", "volatile", "while", "bool", "true", "false", "size_t", "int8_t", "uint8_t",
-    "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "NULL", "INFINITY", "NAN",
-    "memcpy", "memset", "malloc", "realloc", "free", "abort", "isnan", "isinf", "signbit", NULL};
+    "auto",     "break",    "case",    "char",     "const",    "continue", "default",  "do",
+    "double",   "else",     "enum",    "extern",   "float",    "for",      "goto",     "if",
+    "inline",   "int",      "long",    "register", "restrict", "return",   "short",    "signed",
+    "sizeof",   "static",   "struct",  "switch",   "typedef",  "union",    "unsigned", "void",
+    "volatile", "while",    "bool",    "true",     "false",    "size_t",   "int8_t",   "uint8_t",
+    "int16_t",  "uint16_t", "int32_t", "uint32_t", "int64_t",  "uint64_t", "NULL",     "INFINITY",
+    "NAN",      "memcpy",   "memset",  "malloc",   "realloc",  "free",     "abort",    "isnan",
+    "isinf",    "signbit",  NULL};
 
 /* C's words, the maths functions, the struct types and the function's own names. */
 static const char *const *words(rg_arena *a, const rg_fn *f, const char *name) {
@@ -757,9 +774,9 @@ void rg_emit_c_plain(const rg_fn *f, const rg_activity *act, rg_text *out) {
     for (uint32_t k = 0; k < f->params.n; k++) {
         const rg_param *x = &f->params.at[k];
         const char *pn = plan->param_name[k];
-        const char *text =
-            x->is_array ? array_declaration(&print, x, pn, x->is_const)
-                        : rg_format(a, "%s %s", rg_c_elem(&dialect, a, x->elem, ""), pn);
+        const char *text = x->is_array
+                               ? array_declaration(&print, x, pn, x->is_const)
+                               : rg_format(a, "%s %s", rg_c_elem(&dialect, a, x->elem, ""), pn);
         RG_PUSH(a, &all.list, text);
         RG_PUSH(a, &given.list, text);
         if (x->is_array ? !t.array[x->array] : !t.param[k])

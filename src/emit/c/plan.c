@@ -147,8 +147,9 @@ static uint32_t number(rg_cplan *p, rg_rid r, uint32_t at) {
 
 /* ---- what is needed ---- */
 
-/* From writes to the arguments' memory back to all that they need; a local array's writes count once
- * something reads it. What is not reached is not printed, so that no variable is ever unused. */
+/* From writes to the arguments' memory back to all that they need; a local array's writes count
+ * once something reads it. What is not reached is not printed, so that no variable is ever unused.
+ */
 typedef struct marker {
     rg_cplan *p;
     RG_VEC(rg_val) vals;
@@ -342,8 +343,7 @@ static void candidates(rg_cplan *p, bool *can) {
                     n += size[rg_operand(f, i, o)];
             rg_iid u = only_user(p, v);
             size[v] = n;
-            can[v] = u && !f->vals.at[v].name && n <= FOLD_MAX &&
-                     f->ins.at[u].parent == s->parent;
+            can[v] = u && !f->vals.at[v].name && n <= FOLD_MAX && f->ins.at[u].parent == s->parent;
         }
     }
 }
@@ -376,8 +376,8 @@ static void fold(rg_cplan *p) {
                 continue;
             rg_iid root = p->root[only_user(p, v)];
             rg_op at = (rg_op)f->ins.at[root].op;
-            if (s->op == RG_LOAD && (writes[p->pos[root]] != writes[k + 1] || at == RG_FOR ||
-                                     at == RG_PARALLEL))
+            if (s->op == RG_LOAD &&
+                (writes[p->pos[root]] != writes[k + 1] || at == RG_FOR || at == RG_PARALLEL))
                 continue;
             p->root[i] = root;
         }
@@ -396,10 +396,18 @@ static rg_cname *name_entry(rg_cplan *p, const char *name) {
     return e;
 }
 
+/* Names of the IR may have dots; C's may not. */
+static const char *identifier(rg_arena *a, const char *base) {
+    char *name = rg_strdup(a, base);
+    for (char *c = name; *c; c++)
+        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9')))
+            *c = '_';
+    return *name >= '0' && *name <= '9' ? rg_format(a, "v%s", name) : name;
+}
+
 const char *rg_cplan_name(rg_cplan *p, const char *base) {
-    bool temporary = !base;
-    if (temporary)
-        base = "t";
+    bool temporary = !base || !*base;
+    base = temporary ? "t" : identifier(p->arena, base);
     if (!strncmp(base, "rg_", 3))
         base = rg_format(p->arena, "u%s", base);
     rg_cname *b = name_entry(p, base), *e = b;
@@ -537,8 +545,7 @@ static void name_array(rg_cplan *p, rg_aid a, const char *base, bool extents) {
     p->array_name[a] = rg_cplan_name(p, base);
     p->extent_name[a] = RG_NEW_N(p->arena, const char *, x->rank ? x->rank : 1);
     for (uint32_t k = 0; extents && k < x->rank; k++)
-        p->extent_name[a][k] =
-            rg_cplan_name(p, rg_format(p->arena, "%s_n%u", p->array_name[a], k));
+        p->extent_name[a][k] = rg_cplan_name(p, rg_format(p->arena, "%s_n%u", p->array_name[a], k));
 }
 
 static void plan_region(rg_cplan *p, rg_rid r);
@@ -579,7 +586,8 @@ static void plan_structure(rg_cplan *p, rg_iid i) {
         const rg_region *g = &f->regions.at[s->region[b]];
         if (s->op == RG_FOR || s->op == RG_PARALLEL)
             for (uint32_t k = 0; k < rg_first_carried(f, i); k++)
-                new_var(p, g->args.at[k], f->vals.at[g->args.at[k]].name ? f->vals.at[g->args.at[k]].name : "i");
+                new_var(p, g->args.at[k],
+                        f->vals.at[g->args.at[k]].name ? f->vals.at[g->args.at[k]].name : "i");
         for (uint32_t k = 0; k < s->nres; k++)
             if (rg_cplan_slot_live(p, i, k)) {
                 rg_val w = slot_next(f, i, b, k);
@@ -626,10 +634,10 @@ static void name_params(rg_cplan *p, const rg_cplan_options *o) {
     for (uint32_t a = 1; a < f->arrays.n; a++) {
         const rg_ir_array *x = &f->arrays.at[a];
         if (x->kind == RG_ARR_SHADOW)
-            name_array(p, a,
-                       rg_format(p->arena, "%s%s", p->param_name[x->param],
-                                 shadow_suffix[x->shadow & 3]),
-                       false);
+            name_array(
+                p, a,
+                rg_format(p->arena, "%s%s", p->param_name[x->param], shadow_suffix[x->shadow & 3]),
+                false);
     }
     if (!o->extent_names)
         return;
@@ -648,11 +656,8 @@ static void name_params(rg_cplan *p, const rg_cplan_options *o) {
             p->scalar_name[k] = p->param_name[s->param];
             continue;
         }
-        char *base = rg_format(p->arena, "%s%s", p->param_name[s->param], s->path);
-        for (char *c = base; *c; c++)
-            if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9')))
-                *c = '_';
-        p->scalar_name[k] = rg_cplan_name(p, base);
+        p->scalar_name[k] =
+            rg_cplan_name(p, rg_format(p->arena, "%s%s", p->param_name[s->param], s->path));
     }
 }
 

@@ -26,42 +26,42 @@ typedef struct rg_cundo {
 } rg_cundo;
 
 enum { /* shape of a `loop` */
-    RG_SHAPE_PLAIN,
-    RG_SHAPE_WHILE, /* loop { ..; r = if c { b } else { args }; yield c, r } */
-    RG_SHAPE_BODY   /* the `if` of such a loop: its then-branch is the rest of the body */
+       RG_SHAPE_PLAIN,
+       RG_SHAPE_WHILE, /* loop { ..; r = if c { b } else { args }; yield c, r } */
+       RG_SHAPE_BODY   /* the `if` of such a loop: its then-branch is the rest of the body */
 };
 
 typedef struct rg_cplan {
     const rg_fn *f;
     rg_arena *arena;
-    uint32_t *use_at;   /* [vals + 1] */
-    rg_iid *use_list;   /* users of v: use_list[use_at[v] .. use_at[v + 1]) */
-    uint32_t *uses;     /* [vals] uses that are printed */
-    bool *live;         /* [vals] needed; for a carried value: its slot */
-    bool *dead;         /* [ins] not printed: nothing that can be seen depends on it */
-    uint32_t *pos;      /* [ins] place in its region's list */
-    rg_iid *root;       /* [ins] the statement in whose text it is printed: itself if it is one */
+    uint32_t *use_at;     /* [vals + 1] */
+    rg_iid *use_list;     /* users of v: use_list[use_at[v] .. use_at[v + 1]) */
+    uint32_t *uses;       /* [vals] uses that are printed */
+    bool *live;           /* [vals] needed; for a carried value: its slot */
+    bool *dead;           /* [ins] not printed: nothing that can be seen depends on it */
+    uint32_t *pos;        /* [ins] place in its region's list */
+    rg_iid *root;         /* [ins] the statement in whose text it is printed: itself if it is one */
     uint32_t *tin, *tout; /* [ins] first and last number in a walk of its subtree */
-    bool *writes;       /* [regions] some instruction inside writes memory */
-    bool *allocs;       /* [regions] some alloc inside (nested loops included) */
-    uint8_t *shape;     /* [ins] RG_SHAPE_ */
-    uint32_t *var;      /* [vals] index into vars; 0: none (an expression, or never used) */
-    rg_val *held;       /* [vals] what lived in its variable before, and may be read meanwhile */
+    bool *writes;         /* [regions] some instruction inside writes memory */
+    bool *allocs;         /* [regions] some alloc inside (nested loops included) */
+    uint8_t *shape;       /* [ins] RG_SHAPE_ */
+    uint32_t *var;        /* [vals] index into vars; 0: none (an expression, or never used) */
+    rg_val *held;         /* [vals] what lived in its variable before, and may be read meanwhile */
     RG_VEC(rg_cvar) vars;
-    const char **array_name; /* [arrays] */
+    const char **array_name;   /* [arrays] */
     const char ***extent_name; /* [arrays][rank] variable that holds an extent */
-    const char **scalar_name; /* [scalars] variable that holds a by-value leaf (flat dialects) */
-    const char **param_name; /* [params] */
+    const char **scalar_name;  /* [scalars] variable that holds a by-value leaf (flat dialects) */
+    const char **param_name;   /* [params] */
     /* names in scope */
     rg_table names;
     RG_VEC(rg_cundo) undo;
 } rg_cplan;
 
 typedef struct rg_cplan_options {
-    bool fold;          /* single-use values become part of expressions */
-    bool extent_names;  /* arrays' extents and by-value leaves have variables of their own */
+    bool fold;         /* single-use values become part of expressions */
+    bool extent_names; /* arrays' extents and by-value leaves have variables of their own */
     const char *const *reserved; /* NULL-terminated: names that no variable may take */
-    const rg_activity *act; /* parameters whose shadows have names even when the IR has none */
+    const rg_activity *act;      /* parameters whose shadows have names even when the IR has none */
 } rg_cplan_options;
 
 rg_cplan *rg_cplan_make(rg_arena *a, const rg_fn *f, const rg_cplan_options *o);

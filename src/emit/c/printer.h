@@ -41,9 +41,9 @@ typedef struct rg_cprint {
     int indent;
     rg_chelpers *helpers;
     bool checked;
-    bool *flat;      /* [arrays] one pointer although the dialect is not flat */
-    uint32_t *mark;  /* [vars] scratch of the ordering of yields; all zero between uses */
-    void *user;      /* the dialect's own state */
+    bool *flat;     /* [arrays] one pointer although the dialect is not flat */
+    uint32_t *mark; /* [vars] scratch of the ordering of yields; all zero between uses */
+    void *user;     /* the dialect's own state */
 } rg_cprint;
 
 void rg_c_init(rg_cprint *p, rg_arena *a, const rg_fn *f, rg_cplan *plan, const rg_cdialect *d,
@@ -51,8 +51,21 @@ void rg_c_init(rg_cprint *p, rg_arena *a, const rg_fn *f, rg_cplan *plan, const 
 
 /* Precedences of C, for the `least` that an operand must have to go without parentheses. */
 enum {
-    RG_P_ANY = 0, RG_P_ASSIGN = 1, RG_P_COND, RG_P_LOR, RG_P_LAND, RG_P_OR, RG_P_XOR, RG_P_AND,
-    RG_P_EQ, RG_P_REL, RG_P_SHIFT, RG_P_ADD, RG_P_MUL, RG_P_UNARY, RG_P_POSTFIX
+    RG_P_ANY = 0,
+    RG_P_ASSIGN = 1,
+    RG_P_COND,
+    RG_P_LOR,
+    RG_P_LAND,
+    RG_P_OR,
+    RG_P_XOR,
+    RG_P_AND,
+    RG_P_EQ,
+    RG_P_REL,
+    RG_P_SHIFT,
+    RG_P_ADD,
+    RG_P_MUL,
+    RG_P_UNARY,
+    RG_P_POSTFIX
 };
 
 /* Expression of value v: its variable's name, a literal, or the operation itself. */

@@ -45,7 +45,7 @@ void rg_c_define(rg_cprint *p, rg_val v) {
 /* ---- yields ---- */
 
 typedef struct assignment {
-    uint32_t var;   /* target */
+    uint32_t var; /* target */
     rg_val value;
     uint32_t waits; /* others that still read the target's old value */
     bool done;
@@ -78,8 +78,8 @@ static bool compound(rg_cprint *p, uint32_t var, rg_op op, rg_val x, rg_val y) {
         uint8_t op;
         bool either;
         const char *text;
-    } forms[] = {{RG_ADD, true, "+="}, {RG_SUB, false, "-="}, {RG_MUL, true, "*="},
-                 {RG_DIV, false, "/="}};
+    } forms[] = {
+        {RG_ADD, true, "+="}, {RG_SUB, false, "-="}, {RG_MUL, true, "*="}, {RG_DIV, false, "/="}};
     for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
         if (forms[k].op != op)
             continue;
@@ -100,8 +100,8 @@ static void assign(rg_cprint *p, uint32_t var, rg_val v) {
     rg_c_line(p);
     if (!p->plan->var[v] && rg_cplan_folded(p->plan, v)) {
         const rg_ins *s = &f->ins.at[f->vals.at[v].def];
-        if (s->nopnd == 2 && compound(p, var, (rg_op)s->op, f->pool.at[s->opnd],
-                                      f->pool.at[s->opnd + 1])) {
+        if (s->nopnd == 2 &&
+            compound(p, var, (rg_op)s->op, f->pool.at[s->opnd], f->pool.at[s->opnd + 1])) {
             rg_text_add(p->out, ";\n");
             return;
         }
@@ -448,8 +448,10 @@ static void print_red(rg_cprint *p, rg_iid i) {
         return;
     rg_type t = f->vals.at[r].type;
     rg_red kind = (rg_red)f->ins.at[i].imm.i;
-    static const char *const forms[] = {[RG_RED_ADD] = "+=", [RG_RED_MUL] = "*=",
-                                        [RG_RED_AND] = "&=", [RG_RED_OR] = "|=",
+    static const char *const forms[] = {[RG_RED_ADD] = "+=",
+                                        [RG_RED_MUL] = "*=",
+                                        [RG_RED_AND] = "&=",
+                                        [RG_RED_OR] = "|=",
                                         [RG_RED_XOR] = "^="};
     bool simple = kind == RG_RED_ADD || kind == RG_RED_MUL || kind == RG_RED_AND ||
                   kind == RG_RED_OR || kind == RG_RED_XOR;
@@ -530,8 +532,7 @@ static void instruction(rg_cprint *p, rg_iid i) {
         print_red(p, i);
         break;
     case RG_LOAD:
-        if (p->plan->var[rg_result(p->f, i, 0)] &&
-            (p->checked || (s->flags & RG_INS_ATOMIC))) {
+        if (p->plan->var[rg_result(p->f, i, 0)] && (p->checked || (s->flags & RG_INS_ATOMIC))) {
             p->d->load(p, i);
             break;
         }
@@ -541,8 +542,7 @@ static void instruction(rg_cprint *p, rg_iid i) {
     case RG_REM:
     case RG_SHL:
     case RG_SHR:
-        if (p->checked && p->d->risky && p->plan->var[rg_result(p->f, i, 0)] &&
-            p->d->risky(p, i))
+        if (p->checked && p->d->risky && p->plan->var[rg_result(p->f, i, 0)] && p->d->risky(p, i))
             break;
         print_pure(p, i);
         break;

@@ -1,0 +1,43 @@
+/* SPIR-V emitter: one module for all tasks of a variant; entry point k is named "task<k>". */
+#ifndef RG_EMIT_SPIRV_H
+#define RG_EMIT_SPIRV_H
+
+#include "emit/tasks.h"
+
+typedef enum rg_spirv_addressing {
+    RG_SPIRV_ADDRESS, /* the argument block (set 0, binding 0, storage buffer) holds pointer-typed
+                         members (PhysicalStorageBuffer64) */
+    RG_SPIRV_OFFSET   /* it holds byte offsets into memory blocks, which are bound as runtime arrays
+                         of words: binding 1 + 4 * b + log2(word bytes) for block b */
+} rg_spirv_addressing;
+
+/* What the device was measured to do right (runtime probe); false: use a fallback. */
+typedef struct rg_spirv_caps {
+    uint32_t version;       /* 0x00010300 ... */
+    rg_spirv_addressing addressing;
+    bool f64, i64, i16, i8, f16;   /* arithmetic or storage of that type */
+    bool atomic_f32_add, atomic_f64_add, i64_atomics;
+    bool signed_zero_inf_nan;      /* SignedZeroInfNanPreserve 32 (and 64) */
+    bool subgroup_add;             /* OpGroupNonUniformFAdd and friends */
+    uint32_t workgroup;            /* size of one-dimensional workgroups */
+    uint32_t blocks;               /* offset mode: memory blocks bound */
+    bool naive_loads; /* test builds only: plain loads through physical pointers, the known-bad form */
+} rg_spirv_caps;
+
+typedef struct rg_spirv_options {
+    rg_spirv_caps caps;
+    bool index64;             /* 64-bit element offsets */
+    const uint32_t *block_of; /* offset mode: [arrays.n] block of each array; NULL: all 0 */
+} rg_spirv_options;
+
+typedef struct rg_spirv_module {
+    uint32_t *words;
+    size_t count;
+} rg_spirv_module;
+
+/* Module in arena a. NULL with errors in d when the device cannot do it (a double without f64):
+ * they name the line and the feature. */
+rg_spirv_module *rg_emit_spirv(rg_arena *a, const rg_fn *f, const rg_task_plan *p,
+                               const rg_spirv_options *o, rg_diags *d);
+
+#endif
