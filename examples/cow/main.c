@@ -223,6 +223,7 @@ static int check(world *w) {
  * each weighs about the same. Returns the number of losses written to curve. */
 static int descend(world *w, float *curve, int *switched) {
     static const float unit[4] = {1, 1, 1, 0.5f};
+    float last[4] = {0};
     int n = 0;
     bool stiffness_too = false;
     double started = now();
@@ -252,10 +253,11 @@ static int descend(world *w, float *curve, int *switched) {
         float norm = 0;
         for (int k = 0; k < 4; k++)
             norm += unit[k] * unit[k] * grad[k] * grad[k];
-        float step = norm > 0 ? 1.1f * loss / norm : 0;
+        float step = norm > 0 ? 0.7f * loss / norm : 0;
         for (int k = 0; k < 4; k++) {
-            float move = step * unit[k] * unit[k] * grad[k];
-            *p[k] -= fminf(fmaxf(move, -0.6f), 0.6f);
+            float move = step * unit[k] * unit[k] * grad[k] + 0.5f * last[k];
+            last[k] = fminf(fmaxf(move, -0.6f), 0.6f);
+            *p[k] -= last[k];
         }
         w->stiffness = fminf(fmaxf(w->stiffness, 0.5f), 3.0f); /* what this time step bears */
     }

@@ -323,3 +323,50 @@ bool rg_ad_accumulate(rg_fn *f, const rg_activity *act) {
     }
     return s.changed;
 }
+
+/* Arrays that instructions below r do more to than add. */
+static void other_uses(const rg_fn *f, rg_rid r, bool *other) {
+    const rg_region *g = rg_region_at(f, r);
+    for (uint32_t k = 0; k < g->ins.n; k++) {
+        const rg_ins *ins = rg_ins_at(f, g->ins.at[k]);
+        if (ins->op != RG_ADDTO) {
+            other[ins->array] = true;
+            other[ins->array2] = true;
+        }
+        for (int j = 0; j < 2; j++)
+            if (ins->region[j])
+                other_uses(f, ins->region[j], other);
+    }
+}
+
+static void privatise(state *s, rg_rid r, const bool *other) {
+    const rg_fn *f = s->f;
+    for (uint32_t k = 0; k < rg_region_at(f, r)->ins.n; k++) {
+        rg_iid i = rg_region_at(f, r)->ins.at[k];
+        rg_ins *ins = rg_ins_at(f, i);
+        bool *here = NULL;
+        if (ins->op == RG_PARALLEL) {
+            here = RG_NEW_N(s->scratch, bool, f->arrays.n);
+            other_uses(f, ins->region[0], here);
+        }
+        for (int j = 0; j < 2; j++)
+            if (ins->region[j])
+                privatise(s, ins->region[j], here ? here : other);
+        if (ins->op != RG_ADDTO || !other || (ins->flags & RG_INS_PRIVATE) ||
+            !(ins->flags & RG_INS_ATOMIC))
+            continue;
+        bool only_sums = true;
+        for (uint32_t a = 1; a < f->arrays.n && only_sums; a++)
+            only_sums = !other[a] || !rg_grad_same(f, s->act, a, ins->array);
+        if (only_sums) {
+            ins->flags |= RG_INS_PRIVATE;
+            s->changed = true;
+        }
+    }
+}
+
+bool rg_ad_privatise(rg_fn *f, const rg_activity *act) {
+    state s = {.f = f, .act = act, .scratch = f->arena};
+    privatise(&s, f->body, NULL);
+    return s.changed;
+}

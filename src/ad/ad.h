@@ -26,6 +26,9 @@ void rg_ad_needs(rg_fn *f);
  * atomic. Proofs by ir/affine.h over all parameters that share a gradient (act->group). Run after
  * the adjoint was optimised. */
 bool rg_ad_accumulate(rg_fn *f, const rg_activity *act);
+/* The user's own atomic sums: where a parallel does nothing but add to an array, each thread may add
+ * to a copy of its own. For functions of any mode, after all other passes. */
+bool rg_ad_privatise(rg_fn *f, const rg_activity *act);
 /* Stencils: turns scattered addto's of a parallel whose indices are iv + constant into a gather. */
 bool rg_ad_gather(rg_fn *f, const rg_activity *act);
 

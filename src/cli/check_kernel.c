@@ -300,8 +300,8 @@ static bool find_inputs(work *w, const bool *fixed, uint64_t round) {
     int manners = drawn ? RG_DRAW_MANNERS : 1, poor = -1;
     const char *why = NULL, *first = NULL, *first_inputs = "";
     for (int m = 0; m <= manners; m++) {
-        bool last = m == manners;
-        int manner = last ? poor : m;
+        bool last = m == manners; /* each round starts with another manner */
+        int manner = last ? poor : (m + (int)round) % manners;
         if (last && poor < 0)
             break;
         work_clear(w);
@@ -319,7 +319,7 @@ static bool find_inputs(work *w, const bool *fixed, uint64_t round) {
             return false;
         }
         if (got == INPUTS_POOR && poor < 0)
-            poor = m;
+            poor = manner;
         if (got == INPUTS_BAD && !first) {
             first = why;
             first_inputs = w->report->inputs;
@@ -467,16 +467,19 @@ static void test_direction(work *w, size_t i, const double *v, size_t single, do
     double scale = fmax(fmax(fabs(d.value), sqrt(size)),
                         fmax(1e-2 * largest(w->grad[i], n) * largest(v, n), w->tol.floor * y));
     double off = fabs(here - d.value), error = off == 0 ? 0 : off / scale;
-    bool unsure = d.error > 1e-2 * scale;
+    bool steep = fabs(here) > d.steepest && d.error > 1e-6 * fabs(d.value);
+    bool unsure = d.error > 1e-2 * scale || steep;
     if (error <= w->tol.difference) {
         cell(to, RG_CHECK_PASS, error, NULL);
     } else if (isfinite(here) && (d.kink || unsure)) {
         rg_check_row *row = &w->report->rows[i];
         w->kinks++;
         if (row->kinks++ == 0)
-            row->kink =
-                rg_cli_format("%s %s: left %.6g, right %.6g, adjoint %.6g",
-                              d.kink ? "a kink" : "not smooth", where, d.left, d.right, here);
+            row->kink = rg_cli_format("%s %s: left %.6g, right %.6g, adjoint %.6g",
+                                      steep    ? "too steep for differences"
+                                      : d.kink ? "a kink"
+                                               : "not smooth",
+                                      where, d.left, d.right, here);
         cell(to, RG_CHECK_SKIP, error, NULL);
     } else if (error <= w->tol.difference + 4 * d.error / scale) {
         cell(to, RG_CHECK_PASS, error, NULL);

@@ -238,6 +238,7 @@ rg_model_slope rg_model_derivative(rg_model *m, size_t i, const double *directio
         double scale = fmax(fabs(half.left), fabs(half.right));
         double gap = fabs(half.left - half.right);
         r.finite = true;
+        r.steepest = 2 * half.noise / (4 * DBL_EPSILON) * h / (unit * 1e-8);
         if (error < r.error) {
             r.error = error;
             r.value = value;

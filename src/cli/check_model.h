@@ -40,6 +40,7 @@ int64_t rg_model_get_int(const rg_model *m, size_t i, size_t e, size_t f);
 typedef struct rg_model_slope {
     double value;       /* derivative of the weighted sum of all outputs */
     double error;       /* its estimated error */
+    double steepest;    /* no slope above this could have been seen with the smallest step */
     double left, right; /* one-sided slopes at the smallest step */
     bool kink;          /* they differ for good */
     bool finite;

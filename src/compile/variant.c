@@ -31,8 +31,11 @@ static rg_fn *build(rg_variant *v, const rg_unit *u, const rg_fn *f, rg_mode mod
                     const rg_activity *act) {
     rg_ad_options o = {.strict_edges = u->strict_edges};
     rg_arena *a = v->arena;
-    if (mode == RG_PRIMAL)
-        return rg_fn_clone(a, f);
+    if (mode == RG_PRIMAL) {
+        rg_fn *primal = rg_fn_clone(a, f);
+        rg_ad_privatise(primal, act);
+        return primal;
+    }
     rg_fn *g = mode == RG_TANGENT ? rg_ad_tangent(a, f, act, &o, &v->diags)
                                   : rg_ad_adjoint(a, f, act, &o, &v->diags);
     if (!g || v->diags.errors)
@@ -50,6 +53,7 @@ static rg_fn *build(rg_variant *v, const rg_unit *u, const rg_fn *f, rg_mode mod
         accumulate(g, act);
         rg_ad_needs(g);
     }
+    rg_ad_privatise(g, act);
     rg_debug_stage(g, "final");
     return g;
 }

@@ -86,12 +86,12 @@ struct rg_var {
     uint32_t id;   /* order of declaration */
     rg_func *func; /* whose parameter or local; NULL: at file scope */
     bool is_param;
-    bool is_static;      /* constant data: lives at kernel level */
-    bool ready;          /* static: its initialiser was seen */
-    bool has_init;       /* declared with an initialiser */
-    bool reseated;       /* pointer: assigned from something else than itself */
-    bool zero_rest;      /* the initialiser leaves something out: all starts as zero */
-    bool address_taken;  /* &x, or an array passed on or kept in a pointer */
+    bool is_static;     /* constant data: lives at kernel level */
+    bool ready;         /* static: its initialiser was seen */
+    bool has_init;      /* declared with an initialiser */
+    bool reseated;      /* pointer: assigned from something else than itself */
+    bool zero_rest;     /* the initialiser leaves something out: all starts as zero */
+    bool address_taken; /* &x, or an array passed on or kept in a pointer */
     RG_VEC(rg_init) init;
     RG_VEC(uint32_t) writes; /* marks of the writes other than the initialiser, ascending */
     rg_loc last_write;
@@ -140,13 +140,13 @@ enum { RG_J_BREAK = 1, RG_J_CONTINUE = 2, RG_J_RETURN = 4 };
 /* A canonical loop: v runs from lo by step while v rel hi. */
 typedef struct rg_counted {
     rg_var *var;
-    rg_node *lo;    /* of var's type */
-    rg_node *hi;    /* of the comparison's type */
-    rg_ctype *cmp;  /* type that the comparison is made in */
-    rg_op rel;      /* LT LE GT GE NE, with the variable on the left */
+    rg_node *lo;   /* of var's type */
+    rg_node *hi;   /* of the comparison's type */
+    rg_ctype *cmp; /* type that the comparison is made in */
+    rg_op rel;     /* LT LE GT GE NE, with the variable on the left */
     int64_t step;
-    bool declares;  /* the variable belongs to the loop */
-    bool countdown; /* for (v = lo; v-- > hi;) */
+    bool declares;   /* the variable belongs to the loop */
+    bool countdown;  /* for (v = lo; v-- > hi;) */
     const char *why; /* NULL: canonical; else what is missing */
     rg_loc why_loc;
 } rg_counted;
@@ -163,7 +163,7 @@ typedef struct rg_parallel {
     rg_stmt *inner; /* body of the innermost associated loop */
     RG_VEC(rg_clause_var) reductions, privates, firstprivates, shared;
     bool default_none;
-    rg_mark begin, end; /* of the innermost body */
+    rg_mark begin, end;   /* of the innermost body */
     RG_VEC(rg_use) reads; /* outer variables that the body uses, each once */
     rg_loc loc;
 } rg_parallel;
@@ -177,9 +177,9 @@ typedef enum rg_atomic_kind {
 
 typedef struct rg_atomic {
     rg_atomic_kind kind;
-    rg_red red;     /* RG_RED_SET: exchange */
-    bool negate;    /* -=: the value is subtracted */
-    bool after;     /* capture: the value after */
+    rg_red red;                       /* RG_RED_SET: exchange */
+    bool negate;                      /* -=: the value is subtracted */
+    bool after;                       /* capture: the value after */
     rg_node *target, *value, *result; /* value has target's type */
 } rg_atomic;
 
@@ -191,16 +191,16 @@ typedef struct rg_case {
 
 struct rg_stmt {
     uint8_t kind;
-    uint8_t jumps;  /* RG_J_: may leave to that target */
-    bool always;    /* never completes normally */
+    uint8_t jumps; /* RG_J_: may leave to that target */
+    bool always;   /* never completes normally */
     rg_loc loc;
-    rg_node *e;     /* expression, condition, returned value, switch value */
+    rg_node *e; /* expression, condition, returned value, switch value */
     rg_node *step;
     rg_stmt *init;
     rg_stmt *body, *other;
     rg_stmt **list;
     uint32_t n;
-    rg_var **vars; /* DECL */
+    rg_var **vars;         /* DECL */
     RG_VEC(rg_case) cases; /* SWITCH */
     uint32_t label;        /* CASE: index into the switch's cases */
     rg_mark begin, end;    /* of the body of a loop */
@@ -222,7 +222,7 @@ struct rg_func {
     RG_VEC(rg_var *) params;
     rg_stmt *body; /* NULL: only declared */
     bool is_static, is_kernel;
-    bool is_stop;      /* named rg_stop: stops the gradient */
+    bool is_stop; /* named rg_stop: stops the gradient */
     RG_VEC(rg_callee) calls;
     RG_VEC(rg_var *) statics; /* constant data that it uses, each once */
     uint32_t visit;           /* for walks over calls: 0 new, 1 open, 2 done */

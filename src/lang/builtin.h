@@ -5,20 +5,20 @@
 #include "ir/ir.h"
 
 typedef enum rg_math_kind {
-    RG_MATH_OP,       /* one IR op on 1 to 3 floats */
-    RG_MATH_TEST,     /* isnan ...: int result */
-    RG_MATH_CMP,      /* isgreater ...: int result */
-    RG_MATH_TOLONG,   /* lround ...: op, then a cast to long */
-    RG_MATH_INTABS,   /* abs, labs */
-    RG_MATH_SCALE,    /* ldexp: (float, int) */
+    RG_MATH_OP,     /* one IR op on 1 to 3 floats */
+    RG_MATH_TEST,   /* isnan ...: int result */
+    RG_MATH_CMP,    /* isgreater ...: int result */
+    RG_MATH_TOLONG, /* lround ...: op, then a cast to long */
+    RG_MATH_INTABS, /* abs, labs */
+    RG_MATH_SCALE,  /* ldexp: (float, int) */
     RG_MATH_ILOGB,
-    RG_MATH_MODF,     /* (float, float *) */
-    RG_MATH_FREXP,    /* (float, int *) */
+    RG_MATH_MODF,  /* (float, float *) */
+    RG_MATH_FREXP, /* (float, int *) */
     RG_MATH_ISFINITE,
     RG_MATH_ISNORMAL,
     RG_MATH_FPCLASS_UNORDERED,
     RG_MATH_LESSGREATER,
-    RG_MATH_SINCOS,   /* (float, float *, float *) */
+    RG_MATH_SINCOS, /* (float, float *, float *) */
     RG_MATH_STOP
 } rg_math_kind;
 

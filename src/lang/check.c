@@ -161,7 +161,8 @@ rg_node *rg_check_member(rg_parser *p, rg_loc loc, rg_node *a, const char *field
     rg_text list = {.arena = p->arena};
     for (uint32_t i = 0; i < s->fields.n; i++)
         rg_text_format(&list, "%s%s", i ? ", " : "its fields are ", s->fields.at[i].name);
-    rg_error(p->diags, at, rg_text_str(&list), "'%s' has no field '%s'", type_name(p, a->type), field);
+    rg_error(p->diags, at, rg_text_str(&list), "'%s' has no field '%s'", type_name(p, a->type),
+             field);
     return rg_node_error(p, loc);
 }
 
@@ -244,7 +245,8 @@ static void take_back_write(rg_parser *p, rg_node *addr) {
     p->unit->writes.at[mark].var = NULL;
     for (uint32_t i = v->writes.n; i-- > 0;)
         if (v->writes.at[i] == mark) {
-            memmove(&v->writes.at[i], &v->writes.at[i + 1], (v->writes.n - 1 - i) * sizeof(uint32_t));
+            memmove(&v->writes.at[i], &v->writes.at[i + 1],
+                    (v->writes.n - 1 - i) * sizeof(uint32_t));
             v->writes.n--;
             return;
         }
@@ -255,8 +257,10 @@ rg_node *rg_check_condition(rg_parser *p, rg_node *a) {
         return a;
     bool ptr = pointee(a->type) != NULL;
     rg_error(p->diags, a->loc,
-             ptr ? "arrays always exist here: remove the test, or pass a flag" : "compare one of its fields",
-             ptr ? "a pointer cannot be tested for null" : "a condition needs a number; this is '%s'",
+             ptr ? "arrays always exist here: remove the test, or pass a flag"
+                 : "compare one of its fields",
+             ptr ? "a pointer cannot be tested for null"
+                 : "a condition needs a number; this is '%s'",
              type_name(p, a->type));
     return rg_node_error(p, a->loc);
 }
@@ -274,8 +278,8 @@ rg_node *rg_check_unary(rg_parser *p, rg_loc loc, rg_node_kind k, rg_node *a) {
     }
     bool ok = k == RG_N_BITNOT ? rg_ctype_is_int(a->type) : rg_ctype_is_arith(a->type);
     if (!ok) {
-        rg_error(p->diags, loc, NULL, "'%s' cannot be applied to '%s'", k == RG_N_BITNOT ? "~" : "-",
-                 type_name(p, a->type));
+        rg_error(p->diags, loc, NULL, "'%s' cannot be applied to '%s'",
+                 k == RG_N_BITNOT ? "~" : "-", type_name(p, a->type));
         return rg_node_error(p, loc);
     }
     rg_ctype *t = rg_ctype_promote(a->type);
@@ -330,7 +334,8 @@ rg_node *rg_check_binary(rg_parser *p, rg_loc loc, rg_op op, rg_node *a, rg_node
     }
     if (!rg_ctype_is_arith(a->type) || !rg_ctype_is_arith(b->type))
         return bad_operands(p, loc, op, a, b);
-    bool ints = op == RG_REM || op == RG_AND || op == RG_OR || op == RG_XOR || op == RG_SHL || op == RG_SHR;
+    bool ints =
+        op == RG_REM || op == RG_AND || op == RG_OR || op == RG_XOR || op == RG_SHL || op == RG_SHR;
     if (ints && (!rg_ctype_is_int(a->type) || !rg_ctype_is_int(b->type)))
         return bad_operands(p, loc, op, a, b);
     rg_node *n;
@@ -440,13 +445,15 @@ rg_node *rg_check_convert(rg_parser *p, rg_node *a, rg_ctype *t, const char *wha
             uint32_t axes = 0;
             rg_ctype *in = rg_ctype_innermost(from, &axes);
             bool flat = axes && rg_ctype_same(in, t->base);
-            rg_error(p->diags, a->loc,
-                     flat ? "declare the parameter as one-dimensional, T x[n * m], and index it yourself"
-                          : NULL,
-                     "cannot %s '%s' from '%s'", what, type_name(p, t), type_name(p, a->type));
+            rg_error(
+                p->diags, a->loc,
+                flat ? "declare the parameter as one-dimensional, T x[n * m], and index it yourself"
+                     : NULL,
+                "cannot %s '%s' from '%s'", what, type_name(p, t), type_name(p, a->type));
             return rg_node_error(p, a->loc);
         }
-        rg_ctype *to_in = rg_ctype_innermost(t->base, NULL), *from_in = rg_ctype_innermost(from, NULL);
+        rg_ctype *to_in = rg_ctype_innermost(t->base, NULL),
+                 *from_in = rg_ctype_innermost(from, NULL);
         if (from_in->is_const && !to_in->is_const) {
             rg_error(p->diags, a->loc, "add const to the pointer, or drop it from the array",
                      "cannot %s '%s' from '%s': it would drop const", what, type_name(p, t),
@@ -475,17 +482,20 @@ static bool check_writable(rg_parser *p, rg_loc loc, rg_node *a) {
     if (rg_node_bad(a))
         return false;
     if (!is_lvalue(a)) {
-        rg_error(p->diags, loc, NULL, "the left side is a value, not an object that can be assigned");
+        rg_error(p->diags, loc, NULL,
+                 "the left side is a value, not an object that can be assigned");
         return false;
     }
     if (a->type->kind == RG_C_ARRAY) {
-        rg_error(p->diags, loc, "copy the elements in a loop", "an array cannot be assigned as a whole");
+        rg_error(p->diags, loc, "copy the elements in a loop",
+                 "an array cannot be assigned as a whole");
         return false;
     }
     if (a->type->is_const) {
         rg_var *v = rg_node_base(a);
         const char *hint = "drop const from its declaration, or write to another array";
-        rg_error(p->diags, loc, hint, "'%s' is const and cannot be assigned", v ? v->name : "the object");
+        rg_error(p->diags, loc, hint, "'%s' is const and cannot be assigned",
+                 v ? v->name : "the object");
         if (v)
             rg_note(p->diags, v->loc, "it is declared here");
         return false;
@@ -571,7 +581,8 @@ rg_node *rg_check_cast(rg_parser *p, rg_loc loc, rg_ctype *t, rg_node *a) {
                  type_name(p, a->type), type_name(p, t));
         return rg_node_error(p, loc);
     }
-    rg_error(p->diags, loc, NULL, "cannot convert '%s' to '%s'", type_name(p, a->type), type_name(p, t));
+    rg_error(p->diags, loc, NULL, "cannot convert '%s' to '%s'", type_name(p, a->type),
+             type_name(p, t));
     return rg_node_error(p, loc);
 }
 

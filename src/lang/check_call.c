@@ -4,8 +4,8 @@
 static bool check_count(rg_parser *p, rg_loc loc, const char *name, uint32_t want, uint32_t got) {
     if (want == got)
         return true;
-    rg_error(p->diags, loc, NULL, "'%s' takes %u argument%s, not %u", name, want, want == 1 ? "" : "s",
-             got);
+    rg_error(p->diags, loc, NULL, "'%s' takes %u argument%s, not %u", name, want,
+             want == 1 ? "" : "s", got);
     return false;
 }
 

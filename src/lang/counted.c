@@ -25,8 +25,9 @@ static rg_var *find_step(const rg_node *n, int64_t *step) {
         *step = n->op == RG_ADD ? 1 : -1;
         return n->a->var;
     }
-    if (n->kind == RG_N_OPASSIGN && n->a->kind == RG_N_VAR && (n->op == RG_ADD || n->op == RG_SUB) &&
-        rg_const_int(NULL, n->b, step) && rg_ctype_is_int(n->compute)) {
+    if (n->kind == RG_N_OPASSIGN && n->a->kind == RG_N_VAR &&
+        (n->op == RG_ADD || n->op == RG_SUB) && rg_const_int(NULL, n->b, step) &&
+        rg_ctype_is_int(n->compute)) {
         *step = n->op == RG_ADD ? *step : -*step;
         return n->a->var;
     }
@@ -67,7 +68,8 @@ static bool writes_memory(const invariance *x) {
 /* An element of constant data, or of a kernel's const array: a launch refuses written overlaps. */
 static bool is_never_written(const rg_node *n) {
     const rg_var *v = rg_node_base(n);
-    return v && n->type->is_const && (v->is_static || (v->is_param && v->func && v->func->is_kernel));
+    return v && n->type->is_const &&
+           (v->is_static || (v->is_param && v->func && v->func->is_kernel));
 }
 
 static void check_invariant(void *user, rg_node *n) {
@@ -87,7 +89,8 @@ static void check_invariant(void *user, rg_node *n) {
     case RG_N_CALL: /* without pointers it can depend on its arguments only */
         for (uint32_t i = 0; i < n->nargs; i++)
             ok &= n->func->params.at[i]->type->kind != RG_C_PTR ||
-                  (rg_ctype_innermost(n->func->params.at[i]->type->base, NULL)->is_const && !writes_memory(x));
+                  (rg_ctype_innermost(n->func->params.at[i]->type->base, NULL)->is_const &&
+                   !writes_memory(x));
         break;
     case RG_N_MATH:
         ok = n->math->kind != RG_MATH_MODF && n->math->kind != RG_MATH_FREXP &&
@@ -158,7 +161,8 @@ static const char *find(rg_parser *p, rg_stmt *s, rg_counted *c) {
     if (!countdown) {
         c->var = find_step(s->step, &c->step);
         if (!c->var)
-            return no(c, s->step ? s->step->loc : s->loc, "its step must be i++, i--, i += c or i -= c");
+            return no(c, s->step ? s->step->loc : s->loc,
+                      "its step must be i++, i--, i += c or i -= c");
         if (!c->step)
             return no(c, s->step->loc, "its step is zero");
     }
@@ -176,7 +180,9 @@ static const char *find(rg_parser *p, rg_stmt *s, rg_counted *c) {
     if (!countdown) {
         rg_node *e = s->e;
         if (e->kind != RG_N_CMP || e->op == RG_EQ)
-            return no(c, e->loc, "its condition must be i < n, <=, >, >= or != with the variable alone on one side");
+            return no(
+                c, e->loc,
+                "its condition must be i < n, <=, >, >= or != with the variable alone on one side");
         bool left = is_var(strip_casts(e->a), v);
         if (!left && !is_var(strip_casts(e->b), v))
             return no(c, e->loc, "its condition must compare the variable that the step changes");
@@ -193,14 +199,16 @@ static const char *find(rg_parser *p, rg_stmt *s, rg_counted *c) {
         return no(c, s->e->loc, "its step leads away from its bound");
     if (c->rel == RG_NE && (c->step < -1 || c->step > 1))
         return no(c, s->e->loc, "a condition with != needs a step of 1 or -1");
-    if (c->rel == RG_NE && rg_ctype_is_unsigned(c->cmp) && !p->in_parallel)
+    bool parallel = p->in_parallel && p->breakable < p->parallel_breakable;
+    if (c->rel == RG_NE && rg_ctype_is_unsigned(c->cmp) && !parallel)
         return no(c, s->e->loc, "with !=, an unsigned variable may wrap around");
     int64_t k;
     if (c->cmp->kind != v->type->kind) {
         bool safe = up && (!rg_ctype_is_unsigned(c->cmp) || rg_ctype_is_unsigned(v->type) ||
                            (c->lo && rg_const_int(NULL, c->lo, &k) && k >= 0));
         if (!safe)
-            return no(c, s->e->loc, "its variable and its bound have different types: give them the same");
+            return no(c, s->e->loc,
+                      "its variable and its bound have different types: give them the same");
     }
     if (c->rel == RG_GE && rg_ctype_is_unsigned(v->type) && rg_const_int(NULL, c->hi, &k) && k == 0)
         return no(c, s->e->loc, "an unsigned variable is always >= 0, so it never ends");
@@ -212,7 +220,9 @@ static const char *find(rg_parser *p, rg_stmt *s, rg_counted *c) {
         invariance x = {p, s, v, true, 0};
         rg_node_walk(c->hi, check_invariant, &x);
         if (!x.ok)
-            return no(c, x.loc, "its bound changes in the body, or may change: keep it in a local before the loop");
+            return no(
+                c, x.loc,
+                "its bound changes in the body, or may change: keep it in a local before the loop");
     }
     return NULL;
 }

@@ -7,10 +7,10 @@
 
 rg_ctype *rg_ctype_basic(rg_ckind k) {
     static rg_ctype basic[RG_C_DOUBLE + 1] = {
-        {.kind = RG_C_ERROR},  {.kind = RG_C_VOID}, {.kind = RG_C_BOOL},  {.kind = RG_C_CHAR},
-        {.kind = RG_C_UCHAR},  {.kind = RG_C_SHORT}, {.kind = RG_C_USHORT}, {.kind = RG_C_INT},
-        {.kind = RG_C_UINT},   {.kind = RG_C_LONG}, {.kind = RG_C_ULONG}, {.kind = RG_C_HALF},
-        {.kind = RG_C_FLOAT},  {.kind = RG_C_DOUBLE},
+        {.kind = RG_C_ERROR}, {.kind = RG_C_VOID},   {.kind = RG_C_BOOL},   {.kind = RG_C_CHAR},
+        {.kind = RG_C_UCHAR}, {.kind = RG_C_SHORT},  {.kind = RG_C_USHORT}, {.kind = RG_C_INT},
+        {.kind = RG_C_UINT},  {.kind = RG_C_LONG},   {.kind = RG_C_ULONG},  {.kind = RG_C_HALF},
+        {.kind = RG_C_FLOAT}, {.kind = RG_C_DOUBLE},
     };
     return &basic[k];
 }
@@ -95,12 +95,11 @@ rg_ctype *rg_ctype_common(rg_ctype *a, rg_ctype *b) {
 }
 
 rg_mem rg_ctype_mem(const rg_ctype *t) {
-    static const rg_mem mem[] = {[RG_C_BOOL] = RG_M_BOOL,   [RG_C_CHAR] = RG_M_I8,
-                                 [RG_C_UCHAR] = RG_M_U8,    [RG_C_SHORT] = RG_M_I16,
-                                 [RG_C_USHORT] = RG_M_U16,  [RG_C_INT] = RG_M_I32,
-                                 [RG_C_UINT] = RG_M_U32,    [RG_C_LONG] = RG_M_I64,
-                                 [RG_C_ULONG] = RG_M_U64,   [RG_C_HALF] = RG_M_F16,
-                                 [RG_C_FLOAT] = RG_M_F32,   [RG_C_DOUBLE] = RG_M_F64};
+    static const rg_mem mem[] = {
+        [RG_C_BOOL] = RG_M_BOOL, [RG_C_CHAR] = RG_M_I8,    [RG_C_UCHAR] = RG_M_U8,
+        [RG_C_SHORT] = RG_M_I16, [RG_C_USHORT] = RG_M_U16, [RG_C_INT] = RG_M_I32,
+        [RG_C_UINT] = RG_M_U32,  [RG_C_LONG] = RG_M_I64,   [RG_C_ULONG] = RG_M_U64,
+        [RG_C_HALF] = RG_M_F16,  [RG_C_FLOAT] = RG_M_F32,  [RG_C_DOUBLE] = RG_M_F64};
     return rg_ctype_is_arith(t) ? mem[t->kind] : RG_M_I32;
 }
 
@@ -211,7 +210,7 @@ rg_elem *rg_ctype_elem(rg_module *m, rg_ctype *t) {
 }
 
 const char *rg_ctype_name(rg_arena *a, const rg_ctype *t) {
-    static const char *const names[] = {"<error>", "void",          "_Bool",    "char",
+    static const char *const names[] = {"<error>",       "void",  "_Bool",          "char",
                                         "unsigned char", "short", "unsigned short", "int",
                                         "unsigned int",  "long",  "unsigned long",  "_Float16",
                                         "float",         "double"};

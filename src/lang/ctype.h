@@ -52,8 +52,8 @@ typedef struct rg_cstruct {
 typedef struct rg_ctype {
     rg_ckind kind;
     bool is_const;
-    struct rg_ctype *base; /* array: element; pointer: pointee; function: result */
-    int64_t len;           /* array: constant length; -1: not constant or not given */
+    struct rg_ctype *base;    /* array: element; pointer: pointee; function: result */
+    int64_t len;              /* array: constant length; -1: not constant or not given */
     struct rg_node *len_expr; /* array: length when it is not constant */
     const char *len_text;     /* array: the length as the user wrote it; NULL: "[]" */
     rg_cstruct *st;
@@ -85,8 +85,8 @@ rg_ctype *rg_ctype_promote(rg_ctype *t);
 /* The usual arithmetic conversions. */
 rg_ctype *rg_ctype_common(rg_ctype *a, rg_ctype *b);
 
-rg_mem rg_ctype_mem(const rg_ctype *t);     /* arithmetic types only */
-rg_type rg_ctype_value(const rg_ctype *t);  /* arithmetic types only */
+rg_mem rg_ctype_mem(const rg_ctype *t);    /* arithmetic types only */
+rg_type rg_ctype_value(const rg_ctype *t); /* arithmetic types only */
 /* Scalars inside one object of type t: 1 for arithmetic types, those of a struct; arrays count
  * their element's. */
 uint32_t rg_ctype_leaves(const rg_ctype *t);

@@ -65,7 +65,8 @@ static void check_calls(rg_unit *u, rg_func *f, chain *up) {
             while (n-- > 0)
                 rg_text_format(&cycle, "%s -> ", names[n]->name);
             rg_text_add(&cycle, g->name);
-            rg_error(u->diags, f->calls.at[i].loc, "write it as a loop, with an array as the stack if it needs one",
+            rg_error(u->diags, f->calls.at[i].loc,
+                     "write it as a loop, with an array as the stack if it needs one",
                      "recursion: %s", rg_text_str(&cycle));
             continue;
         }
@@ -91,8 +92,8 @@ static void check_unit(rg_unit *u) {
     }
 }
 
-static rg_module *compile(rg_arena *a, rg_sources *s, rg_diags *d, const char *path, const char *text,
-                          size_t size, const rg_preprocess_options *o) {
+static rg_module *compile(rg_arena *a, rg_sources *s, rg_diags *d, const char *path,
+                          const char *text, size_t size, const rg_preprocess_options *o) {
     static const rg_preprocess_options none = {0};
     uint32_t before = d->errors;
     const rg_tokens *tokens = rg_preprocess(a, s, d, path, text, size, o ? o : &none);
@@ -113,8 +114,8 @@ static rg_module *compile(rg_arena *a, rg_sources *s, rg_diags *d, const char *p
     return d->errors == before ? p.unit->module : NULL;
 }
 
-rg_module *rg_lang_compile(rg_arena *a, rg_sources *s, rg_diags *d, const char *path, const char *text,
-                           size_t size, const rg_preprocess_options *o) {
+rg_module *rg_lang_compile(rg_arena *a, rg_sources *s, rg_diags *d, const char *path,
+                           const char *text, size_t size, const rg_preprocess_options *o) {
     /* too many errors end the compilation, not the caller: its guard is kept and put back */
     const uint32_t before = d->errors;
     jmp_buf *guard = rg_arena_guard(a), outer;

@@ -24,7 +24,8 @@ void rg_bind_local(rg_lower *l, rg_var *v, bool zero) {
     uint32_t rank = 0;
     for (; t->kind == RG_C_ARRAY; t = t->base) {
         if (rank == RG_PLACE_AXES) {
-            rg_error(l->diags, v->loc, "use fewer", "an array with more than %d axes", RG_PLACE_AXES);
+            rg_error(l->diags, v->loc, "use fewer", "an array with more than %d axes",
+                     RG_PLACE_AXES);
             break;
         }
         if (t->len >= 0 || !t->len_expr)
@@ -196,7 +197,8 @@ rg_val rg_lower_call(rg_lower *l, rg_node *n, rg_ref *result) {
         frame.returned = rg_hidden_local(l, "returned", RG_BOOL);
         rg_hidden_set(l, frame.returned, rg_b_bool(l->b, false));
         if (rt->kind != RG_C_VOID)
-            frame.result = rg_b_alloc(l->b, f->name, rg_ctype_elem(l->unit->module, rt), 0, NULL, 0);
+            frame.result =
+                rg_b_alloc(l->b, f->name, rg_ctype_elem(l->unit->module, rt), 0, NULL, 0);
     }
     l->frame = &frame;
     rg_lower_stmt(l, f->body);
@@ -253,16 +255,15 @@ static void add_scalars(rg_lower *l, uint32_t param, const rg_leaf *leaf) {
 
 static void add_value_param(rg_lower *l, rg_var *v, uint32_t index) {
     rg_elem *e = rg_ctype_elem(l->unit->module, v->type);
-    rg_param p = {.name = v->name, .elem = e, .first_scalar = l->fn->scalars.n,
-                  .is_const = v->type->is_const, .loc = v->loc};
+    rg_param p = {.name = v->name,
+                  .elem = e,
+                  .first_scalar = l->fn->scalars.n,
+                  .is_const = v->type->is_const,
+                  .loc = v->loc};
     for (uint32_t i = 0; i < e->nleaves; i++)
         add_scalars(l, index, &e->leaves[i]);
     p.nscalars = l->fn->scalars.n - p.first_scalar;
     RG_PUSH(l->fn->arena, &l->fn->params, p);
-    if (!rg_is_flat(v->type)) {
-        v->bind = NULL;
-        return;
-    }
     rg_val *vals = RG_NEW_N(l->arena, rg_val, p.nscalars);
     for (uint32_t i = 0; i < p.nscalars; i++)
         vals[i] = rg_b_scalar(l->b, p.first_scalar + i);
@@ -271,11 +272,10 @@ static void add_value_param(rg_lower *l, rg_var *v, uint32_t index) {
     rg_bind(l, v, RG_BIND_VALUES)->vals = vals;
 }
 
-/* Stores the scalars of a by-value parameter with arrays inside into its local. */
-static void store_scalars(rg_lower *l, rg_var *v, const rg_param *p) {
-    uint32_t s = p->first_scalar;
-    for (uint32_t i = 0; i < p->elem->nleaves; i++) {
-        const rg_leaf *leaf = &p->elem->leaves[i];
+void rg_store_scalars(rg_lower *l, rg_var *v, const rg_val *vals) {
+    const rg_elem *e = rg_ctype_elem(l->unit->module, v->type);
+    for (uint32_t i = 0; i < e->nleaves; i++) {
+        const rg_leaf *leaf = &e->leaves[i];
         rg_val idx[RG_PLACE_AXES];
         int64_t count = 1;
         for (uint32_t k = 0; k < leaf->ndims; k++)
@@ -284,7 +284,7 @@ static void store_scalars(rg_lower *l, rg_var *v, const rg_param *p) {
             int64_t rest = c;
             for (uint32_t k = leaf->ndims; k-- > 0; rest /= leaf->dims[k])
                 idx[k] = rg_b_int(l->b, RG_I32, rest % leaf->dims[k]);
-            rg_b_store(l->b, v->bind->array, i, idx, rg_b_scalar(l->b, s++), 0);
+            rg_b_store(l->b, v->bind->array, i, idx, *vals++, 0);
         }
     }
 }
@@ -314,11 +314,23 @@ static void add_array_param(rg_lower *l, rg_var *v, uint32_t index) {
         }
         t = t ? t->base : v->type->base; /* T (*x)[3]: the first axis has no length */
     }
-    rg_array init = {.name = v->name, .kind = RG_ARR_PARAM, .flags = elem->is_const ? RG_ARR_CONST : 0,
-                     .elem = e, .rank = rank, .extents = extents, .param = index, .loc = v->loc};
+    rg_array init = {.name = v->name,
+                     .kind = RG_ARR_PARAM,
+                     .flags = elem->is_const ? RG_ARR_CONST : 0,
+                     .elem = e,
+                     .rank = rank,
+                     .extents = extents,
+                     .param = index,
+                     .loc = v->loc};
     rg_aid a = rg_array_new(l->fn, &init);
-    rg_param p = {.name = v->name, .is_array = true, .array = a, .elem = e, .rank = rank,
-                  .extent_text = text, .is_const = elem->is_const, .loc = v->loc};
+    rg_param p = {.name = v->name,
+                  .is_array = true,
+                  .array = a,
+                  .elem = e,
+                  .rank = rank,
+                  .extent_text = text,
+                  .is_const = elem->is_const,
+                  .loc = v->loc};
     RG_PUSH(l->fn->arena, &l->fn->params, p);
     rg_ref to = {.type = v->type->base, .steps = true, .array = a, .n = 1};
     to.idx[0] = rg_b_int(l->b, RG_I32, 0);
@@ -337,16 +349,18 @@ static void add_params(rg_lower *l, rg_func *f) {
     /* extents are computed: from here on an assigned parameter is a local */
     for (uint32_t i = 0; i < f->params.n; i++) {
         rg_var *v = f->params.at[i];
-        if (v->type->kind == RG_C_PTR || (v->bind && is_fixed(v)))
+        bool flat = rg_is_flat(v->type);
+        if (v->type->kind == RG_C_PTR || (flat && is_fixed(v)))
             continue;
         l->b->loc = v->loc;
         const rg_binding *from = v->bind;
         rg_bind_local(l, v, false);
-        if (from) {
+        if (flat) {
             rg_ref to = rg_place_var(l, v, v->loc), x = {.type = v->type, .vals = from->vals};
             rg_place_copy(l, &to, &x);
         } else {
-            store_scalars(l, v, &l->fn->params.at[i]);
+            rg_store_scalars(l, v, from->vals);
+            v->bind->vals = is_fixed(v) ? from->vals : NULL;
         }
     }
 }
@@ -376,8 +390,8 @@ static void add_statics(rg_lower *l, rg_func *f, uint32_t number) {
 static void mark_written(rg_fn *f) {
     for (uint32_t i = 1; i < f->ins.n; i++) {
         const rg_ins *x = &f->ins.at[i];
-        if ((x->op == RG_STORE || x->op == RG_ADDTO || x->op == RG_RMW || x->op == RG_COPY) && x->array &&
-            f->arrays.at[x->array].kind == RG_ARR_PARAM)
+        if ((x->op == RG_STORE || x->op == RG_ADDTO || x->op == RG_RMW || x->op == RG_COPY) &&
+            x->array && f->arrays.at[x->array].kind == RG_ARR_PARAM)
             f->arrays.at[x->array].flags |= RG_ARR_WRITTEN;
     }
 }

@@ -26,21 +26,21 @@ typedef struct rg_ref {
 } rg_ref;
 
 typedef enum rg_binding_kind {
-    RG_BIND_VALUES,  /* vals: one per leaf */
-    RG_BIND_LOCAL,   /* array */
-    RG_BIND_PTR,     /* ptr: a pointer that never moves */
-    RG_BIND_PTRVAR,  /* ptr, with each index in a hidden local; array 0: not pointed yet */
-    RG_BIND_REDUCE   /* array: the accumulator's local */
+    RG_BIND_VALUES, /* vals: one per leaf */
+    RG_BIND_LOCAL,  /* array */
+    RG_BIND_PTR,    /* ptr: a pointer that never moves */
+    RG_BIND_PTRVAR, /* ptr, with each index in a hidden local; array 0: not pointed yet */
+    RG_BIND_REDUCE  /* array: the accumulator's local */
 } rg_binding_kind;
 
 typedef struct rg_binding {
     rg_binding_kind kind;
-    rg_val *vals;
+    rg_val *vals; /* LOCAL: of a by-value parameter that is never written: its scalars */
     rg_aid array;
     rg_ref ptr;
     rg_aid idx[RG_PLACE_AXES]; /* PTRVAR: 0 where the index is ptr's and never changes */
     rg_red red;
-    bool logical; /* REDUCE: the values count as 0 or 1 */
+    bool logical;  /* REDUCE: the values count as 0 or 1 */
     rg_loc set_at; /* PTRVAR: where it got its array */
     bool hoisted;  /* LOCAL: came to life before the switch around its declaration */
 } rg_binding;
@@ -48,11 +48,11 @@ typedef struct rg_binding {
 typedef struct rg_frame {
     struct rg_frame *up;
     const rg_func *func;
-    rg_loc call; /* 0: the kernel itself */
-    rg_aid returned;  /* flag, 0: not needed */
-    rg_aid result;    /* rank-0 local, 0: the value is in `value` */
+    rg_loc call;     /* 0: the kernel itself */
+    rg_aid returned; /* flag, 0: not needed */
+    rg_aid result;   /* rank-0 local, 0: the value is in `value` */
     rg_val value;
-    rg_ref place;   /* struct result */
+    rg_ref place;     /* struct result */
     rg_aid brk, cont; /* flags of the innermost loop or switch; 0: none */
 } rg_frame;
 
@@ -76,6 +76,8 @@ void rg_bind_value(rg_lower *l, rg_var *v, rg_val x);
 /* Binds v to a fresh local object; zero: starts as zero. */
 void rg_bind_local(rg_lower *l, rg_var *v, bool zero);
 void rg_bind_place(rg_lower *l, rg_var *v, const rg_ref *from); /* to a copy of a struct */
+/* Stores the scalars of a by-value parameter with arrays inside into its local. */
+void rg_store_scalars(rg_lower *l, rg_var *v, const rg_val *vals);
 void rg_bind_pointer(rg_lower *l, rg_var *v, const rg_ref *to);
 void rg_lower_decl(rg_lower *l, rg_var *v);
 /* Stores the initialiser's pairs into v's object. */
@@ -102,9 +104,9 @@ rg_val *rg_place_values(rg_lower *l, const rg_ref *p);
 void rg_pointer_assign(rg_lower *l, rg_var *v, const rg_ref *to, rg_loc loc);
 
 /* lower_expr.c */
-rg_val rg_lower_value(rg_lower *l, rg_node *n);  /* arithmetic types */
-rg_val rg_lower_cond(rg_lower *l, rg_node *n);   /* bool */
-void rg_lower_effect(rg_lower *l, rg_node *n);   /* value unused */
+rg_val rg_lower_value(rg_lower *l, rg_node *n); /* arithmetic types */
+rg_val rg_lower_cond(rg_lower *l, rg_node *n);  /* bool */
+void rg_lower_effect(rg_lower *l, rg_node *n);  /* value unused */
 rg_val rg_lower_convert(rg_lower *l, rg_val v, const rg_ctype *from, const rg_ctype *to);
 bool rg_is_cheap(const rg_node *n); /* may be computed without being needed */
 
@@ -124,7 +126,7 @@ typedef struct rg_range {
     rg_val start;  /* not 0: var = start + iv * step */
     int64_t step;
     bool reverse;
-    rg_val final;  /* the variable's value after the loop; 0: not asked for */
+    rg_val final; /* the variable's value after the loop; 0: not asked for */
 } rg_range;
 rg_range rg_lower_range(rg_lower *l, const rg_counted *c, bool final);
 rg_val rg_range_var(rg_lower *l, const rg_range *r, rg_val iv, rg_type t);

@@ -18,8 +18,9 @@ rg_val rg_lower_convert(rg_lower *l, rg_val v, const rg_ctype *from, const rg_ct
     rg_mem m = rg_ctype_mem(to);
     if (rg_type_mem(t) != m) {
         /* from a type whose values all fit: nothing to wrap */
-        bool fits = from->kind == RG_C_BOOL || (from->kind == RG_C_CHAR && to->kind == RG_C_SHORT) ||
-                    (from->kind == RG_C_UCHAR && (to->kind == RG_C_SHORT || to->kind == RG_C_USHORT));
+        bool fits =
+            from->kind == RG_C_BOOL || (from->kind == RG_C_CHAR && to->kind == RG_C_SHORT) ||
+            (from->kind == RG_C_UCHAR && (to->kind == RG_C_SHORT || to->kind == RG_C_USHORT));
         if (!fits || m == RG_M_F16)
             v = rg_b_wrap(l->b, m, v);
     }
@@ -114,17 +115,17 @@ static rg_val lower_logical(rg_lower *l, rg_node *n) {
     rg_val a = rg_lower_cond(l, n->a);
     int64_t k;
     if (rg_val_const_int(l->fn, a, &k))
-        return (k != 0) == and ? rg_lower_cond(l, n->b) : a;
+        return (k != 0) == and? rg_lower_cond(l, n->b) : a;
     if (rg_is_cheap(n->b)) {
         rg_val b = rg_lower_cond(l, n->b);
         l->b->loc = n->loc;
-        return rg_b_op2(l->b, and ? RG_AND : RG_OR, a, b);
+        return rg_b_op2(l->b, and? RG_AND : RG_OR, a, b);
     }
     l->b->loc = n->loc;
     rg_iid i = rg_b_if(l->b, a);
     for (uint32_t r = 0; r < 2; r++) {
         rg_b_push(l->b, rg_ins_at(l->fn, i)->region[r]);
-        rg_val v = (r == 0) == and ? rg_lower_cond(l, n->b) : rg_b_bool(l->b, !and);
+        rg_val v = (r == 0) == and? rg_lower_cond(l, n->b) : rg_b_bool(l->b, !and);
         rg_b_yield(l->b, &v, 1);
         rg_b_pop(l->b);
     }
@@ -177,7 +178,8 @@ rg_val rg_lower_cond(rg_lower *l, rg_node *n) {
     case RG_N_CAST:
         /* no value becomes zero or stops being zero on its way to bool or a wider integer */
         if (n->type->kind == RG_C_BOOL ||
-            (rg_ctype_is_int(n->type) && rg_ctype_is_int(n->a->type) && n->type->kind >= n->a->type->kind))
+            (rg_ctype_is_int(n->type) && rg_ctype_is_int(n->a->type) &&
+             n->type->kind >= n->a->type->kind))
             return rg_lower_cond(l, n->a);
         break;
     case RG_N_MATH:
@@ -328,7 +330,8 @@ rg_val rg_lower_value(rg_lower *l, rg_node *n) {
         lower_reduce(l, n);
         return rg_b_zero(l->b, rg_ctype_value(n->type));
     default:
-        rg_error(l->diags, n->loc, "use an array and an index", "this expression has no value here");
+        rg_error(l->diags, n->loc, "use an array and an index",
+                 "this expression has no value here");
         return rg_b_zero(l->b, rg_ctype_value(n->type));
     }
 }
@@ -343,7 +346,8 @@ void rg_lower_effect(rg_lower *l, rg_node *n) {
     } else if (n->kind == RG_N_CALL) {
         rg_ref unused;
         rg_lower_call(l, n, &unused);
-    } else if (n->kind == RG_N_COND && (n->type->kind == RG_C_VOID || !rg_is_cheap(n->b) || !rg_is_cheap(n->c))) {
+    } else if (n->kind == RG_N_COND &&
+               (n->type->kind == RG_C_VOID || !rg_is_cheap(n->b) || !rg_is_cheap(n->c))) {
         rg_iid i = rg_b_if(l->b, rg_lower_cond(l, n->a));
         for (uint32_t r = 0; r < 2; r++) {
             rg_b_push(l->b, rg_ins_at(l->fn, i)->region[r]);

@@ -17,7 +17,8 @@ static rg_val bound_in(rg_lower *l, rg_val hi, rg_val lo, rg_type t, const rg_ct
 }
 
 /* (to - from + round) / step in 64 bits: not positive when there is no iteration. */
-static rg_val trip_count(rg_lower *l, rg_val from, rg_val to, int64_t step, int64_t round, rg_type t) {
+static rg_val trip_count(rg_lower *l, rg_val from, rg_val to, int64_t step, int64_t round,
+                         rg_type t) {
     rg_val n = rg_b_op2(l->b, RG_SUB, rg_b_cast(l->b, RG_I64, to), rg_b_cast(l->b, RG_I64, from));
     n = rg_b_op2(l->b, RG_DIV, plus(l, n, round), rg_b_int(l->b, RG_I64, step));
     if (rg_type_is_unsigned(t)) { /* a negative count would be a huge one */
@@ -62,7 +63,8 @@ rg_range rg_lower_range(rg_lower *l, const rg_counted *c, bool final) {
                 rg_val some = rg_b_op2(l->b, RG_LT, low, top);
                 /* the countdown's test has already decremented */
                 rg_val last = plus(l, low, -1);
-                r.final = rg_b_op3(l->b, RG_SELECT, some, last, c->countdown ? plus(l, lo, -1) : lo);
+                r.final =
+                    rg_b_op3(l->b, RG_SELECT, some, last, c->countdown ? plus(l, lo, -1) : lo);
             }
             return r;
         }
@@ -73,7 +75,8 @@ rg_range rg_lower_range(rg_lower *l, const rg_counted *c, bool final) {
     r.step = c->step;
     if (final) {
         rg_val none = rg_b_op2(l->b, RG_LE, r.hi, r.lo);
-        rg_val past = rg_b_op2(l->b, RG_ADD, lo, rg_b_op2(l->b, RG_MUL, r.hi, rg_b_int(l->b, t, r.step)));
+        rg_val past =
+            rg_b_op2(l->b, RG_ADD, lo, rg_b_op2(l->b, RG_MUL, r.hi, rg_b_int(l->b, t, r.step)));
         r.final = rg_b_op3(l->b, RG_SELECT, none, lo, past);
     }
     return r;
@@ -136,6 +139,11 @@ void rg_lower_while(rg_lower *l, rg_stmt *s) {
         rg_hidden_set(l, f->brk, rg_b_bool(l->b, false));
     }
     rg_aid returned = s->body->jumps & RG_J_RETURN ? f->returned : 0;
+    if (s->kind == RG_S_DO && s->e->kind == RG_N_INT && !s->e->i) { /* do { } while (0): no loop */
+        rg_lower_body(l, s->body);
+        f->brk = outer;
+        return;
+    }
     rg_iid loop = rg_b_loop(l->b, NULL, 0);
     rg_b_push(l->b, rg_ins_at(l->fn, loop)->region[0]);
     rg_val again;

@@ -15,11 +15,12 @@ static rg_val less_than_inf(rg_lower *l, rg_val x) {
 }
 
 /* frexp: fraction in [0.5, 1) and power of two. ilogb gives the power; scaling in two steps keeps
- * the factor representable down to the smallest subnormal. Zero, infinity and NaN: themselves, 0. */
+ * the factor representable down to the smallest subnormal. Zero, infinity and NaN: themselves, 0.
+ */
 static rg_val lower_frexp(rg_lower *l, rg_val x, rg_val *power) {
     rg_type t = rg_type_of(l->fn, x);
-    rg_val usual = rg_b_op2(l->b, RG_AND, less_than_inf(l, x),
-                            rg_b_op2(l->b, RG_NE, x, rg_b_zero(l->b, t)));
+    rg_val usual =
+        rg_b_op2(l->b, RG_AND, less_than_inf(l, x), rg_b_op2(l->b, RG_NE, x, rg_b_zero(l->b, t)));
     rg_val safe = rg_b_op3(l->b, RG_SELECT, usual, x, real(l, t, 1));
     rg_val e = rg_b_op2(l->b, RG_ADD, rg_b_pure(l->b, RG_ILOGB, RG_I32, &safe, 1, 0),
                         rg_b_int(l->b, RG_I32, 1));
@@ -54,9 +55,11 @@ rg_val rg_lower_math(rg_lower *l, rg_node *n) {
     case RG_MATH_SCALE:
         return rg_b_op2(l->b, m->op, x[0], x[1]);
     case RG_MATH_LESSGREATER:
-        return rg_b_op2(l->b, RG_OR, rg_b_op2(l->b, RG_LT, x[0], x[1]), rg_b_op2(l->b, RG_GT, x[0], x[1]));
+        return rg_b_op2(l->b, RG_OR, rg_b_op2(l->b, RG_LT, x[0], x[1]),
+                        rg_b_op2(l->b, RG_GT, x[0], x[1]));
     case RG_MATH_FPCLASS_UNORDERED:
-        return rg_b_op2(l->b, RG_OR, rg_b_op1(l->b, RG_ISNAN, x[0]), rg_b_op1(l->b, RG_ISNAN, x[1]));
+        return rg_b_op2(l->b, RG_OR, rg_b_op1(l->b, RG_ISNAN, x[0]),
+                        rg_b_op1(l->b, RG_ISNAN, x[1]));
     case RG_MATH_ISFINITE:
         return less_than_inf(l, x[0]);
     case RG_MATH_ISNORMAL:

@@ -106,7 +106,8 @@ static void bind_private(rg_lower *l, rg_var *v, const rg_binding *outer, bool c
 void rg_lower_parallel(rg_lower *l, rg_stmt *s) {
     rg_parallel *par = s->par;
     if (l->in_parallel) {
-        rg_error(l->diags, s->loc, "call the function outside of the parallel loop, or use a plain for in it",
+        rg_error(l->diags, s->loc,
+                 "call the function outside of the parallel loop, or use a plain for in it",
                  "a parallel loop inside another, through a call");
         for (const rg_frame *f = l->frame; f && f->call; f = f->up)
             rg_note(l->diags, f->call, "'%s' is called here", f->func->name);
@@ -174,6 +175,17 @@ void rg_lower_parallel(rg_lower *l, rg_stmt *s) {
     for (uint32_t i = 0; i < nfirst; i++) {
         save(l, &list, par->firstprivates.at[i].var);
         bind_private(l, par->firstprivates.at[i].var, first[i], true);
+    }
+    for (uint32_t i = 0; i < par->reads.n; i++) {
+        /* a struct parameter with arrays inside: a copy of its own costs an iteration less than
+         * reading one that a task before had to write */
+        rg_var *v = par->reads.at[i].var;
+        if (!v->bind || v->bind->kind != RG_BIND_LOCAL || !v->bind->vals)
+            continue;
+        const rg_val *vals = v->bind->vals;
+        save(l, &list, v);
+        rg_bind_local(l, v, false);
+        rg_store_scalars(l, v, vals);
     }
     rg_aid *acc = RG_NEW_N(l->arena, rg_aid, nred + 1);
     for (uint32_t i = 0; i < nred; i++) {

@@ -314,7 +314,8 @@ rg_val *rg_place_values(rg_lower *l, const rg_ref *p) {
     rg_val *v = RG_NEW_N(l->arena, rg_val, n);
     for (uint32_t i = 0; i < n; i++) {
         if (p->bad) /* of the right type: lowering goes on to find more errors */
-            v[i] = rg_b_zero(l->b, rg_mem_value(rg_ctype_elem(l->unit->module, p->type)->leaves[i].mem));
+            v[i] = rg_b_zero(l->b,
+                             rg_mem_value(rg_ctype_elem(l->unit->module, p->type)->leaves[i].mem));
         else if (p->vals)
             v[i] = p->vals[i];
         else
@@ -341,7 +342,8 @@ static void copy_leaf(rg_lower *l, rg_ref to, rg_ref from, uint32_t k) {
     for (uint32_t i = fixed; i < leaf->ndims; i++)
         rest *= leaf->dims[i];
     if (from.n >= RG_PLACE_AXES || to.n >= RG_PLACE_AXES) {
-        rg_error(l->diags, l->b->loc, "use fewer", "an array with more than %d axes", RG_PLACE_AXES);
+        rg_error(l->diags, l->b->loc, "use fewer", "an array with more than %d axes",
+                 RG_PLACE_AXES);
         return;
     }
     from.n++;
@@ -353,7 +355,8 @@ static void copy_leaf(rg_lower *l, rg_ref to, rg_ref from, uint32_t k) {
         }
         return;
     }
-    rg_iid loop = rg_b_for(l->b, rg_b_int(l->b, RG_I32, 0), rg_b_int(l->b, RG_I32, dim), NULL, 0, 0);
+    rg_iid loop =
+        rg_b_for(l->b, rg_b_int(l->b, RG_I32, 0), rg_b_int(l->b, RG_I32, dim), NULL, 0, 0);
     rg_b_push(l->b, rg_ins_at(l->fn, loop)->region[0]);
     from.idx[from.n - 1] = to.idx[to.n - 1] = rg_b_arg(l->b, 0);
     copy_leaf(l, to, from, k);

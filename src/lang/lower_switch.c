@@ -70,7 +70,8 @@ static void lower_section(rg_lower *l, const section *x) {
 }
 
 /* if (v is in 0) {0} else if (v is in 1) {1} ... else {default} */
-static void lower_chain(rg_lower *l, rg_stmt *s, const section *x, uint32_t n, uint32_t k, rg_val v) {
+static void lower_chain(rg_lower *l, rg_stmt *s, const section *x, uint32_t n, uint32_t k,
+                        rg_val v) {
     while (k < n && x[k].has_default)
         k++;
     if (k == n) {
@@ -109,7 +110,8 @@ static void lower_falling(rg_lower *l, rg_stmt *s, const section *x, uint32_t n,
         if (l->frame->brk)
             c = rg_b_op2(l->b, RG_AND, c, rg_b_op1(l->b, RG_NOT, rg_hidden_get(l, l->frame->brk)));
         if (l->frame->returned && (s->body->jumps & RG_J_RETURN))
-            c = rg_b_op2(l->b, RG_AND, c, rg_b_op1(l->b, RG_NOT, rg_hidden_get(l, l->frame->returned)));
+            c = rg_b_op2(l->b, RG_AND, c,
+                         rg_b_op1(l->b, RG_NOT, rg_hidden_get(l, l->frame->returned)));
         if (l->frame->cont && (s->body->jumps & RG_J_CONTINUE))
             c = rg_b_op2(l->b, RG_AND, c, rg_b_op1(l->b, RG_NOT, rg_hidden_get(l, l->frame->cont)));
         rg_iid i = rg_b_if(l->b, c);

@@ -137,8 +137,8 @@ static rg_sym *declare(rg_parser *p, rg_table *in, rg_sym_kind k, const char *na
 rg_sym *rg_declare(rg_parser *p, rg_sym_kind k, const char *name, rg_loc loc) {
     rg_sym *old = rg_find(p, name);
     if (old && old->depth == p->depth) {
-        rg_error(p->diags, loc, "give one of them another name", "'%s' is already declared in this scope",
-                 name);
+        rg_error(p->diags, loc, "give one of them another name",
+                 "'%s' is already declared in this scope", name);
         rg_note(p->diags, old->loc, "the other declaration is here");
     }
     return declare(p, &p->names, k, name, loc);

@@ -33,7 +33,7 @@ typedef struct rg_sym {
     rg_func *func;
     rg_ctype *type;
     int64_t value;
-    struct rg_sym *hidden;  /* what it shadows */
+    struct rg_sym *hidden;   /* what it shadows */
     struct rg_sym *in_scope; /* next one declared in the same scope */
     bool is_tag;
 } rg_sym;
@@ -52,10 +52,10 @@ typedef struct rg_parser {
     uint32_t n, pos;
     rg_table names, tags;
     rg_scope *scope;
-    uint32_t depth; /* of scopes; 0: file */
+    uint32_t depth;   /* of scopes; 0: file */
     uint32_t nesting; /* of the recursion: bounded */
     rg_func *func;
-    uint32_t vars; /* number of variables declared so far */
+    uint32_t vars;             /* number of variables declared so far */
     uint32_t breakable, loops; /* statements around that break, continue may leave */
     rg_stmt *cases;            /* innermost switch */
     uint32_t in_parallel, in_atomic, parallels;

@@ -106,7 +106,8 @@ static const char *match_compare(rg_parser *p, rg_stmt *s, rg_atomic *a) {
         a->target = b->e->a;
         e = b->e->b;
         takes_e = true;
-    } else if (s->kind == RG_S_EXPR && s->e->kind == RG_N_ASSIGN && strip(s->e->b)->kind == RG_N_COND) {
+    } else if (s->kind == RG_S_EXPR && s->e->kind == RG_N_ASSIGN &&
+               strip(s->e->b)->kind == RG_N_COND) {
         rg_node *q = strip(s->e->b);
         a->target = s->e->a;
         c = strip(q->a);
@@ -141,7 +142,8 @@ static const char *match_capture(rg_parser *p, rg_stmt *s, rg_atomic *a) {
         a->after = !(u->kind == RG_N_INCDEC && u->post);
         return match_update(p, u, a);
     }
-    if (s->kind != RG_S_BLOCK || s->n != 2 || s->list[0]->kind != RG_S_EXPR || s->list[1]->kind != RG_S_EXPR)
+    if (s->kind != RG_S_BLOCK || s->n != 2 || s->list[0]->kind != RG_S_EXPR ||
+        s->list[1]->kind != RG_S_EXPR)
         return form;
     rg_node *one = s->list[0]->e, *two = s->list[1]->e;
     rg_atomic first = *a;
@@ -207,8 +209,9 @@ rg_stmt *rg_parse_atomic(rg_parser *p, rg_loc loc, rg_atomic_kind kind, bool com
         why = "expected an array's element or a variable";
     if (why) {
         rg_error(p->diags, s->loc ? s->loc : loc,
-                 compare ? "write if (x < e) x = e; with x and e the same in both places"
-                         : "write x += e, x -= e, x *= e, x++; for min and max use 'atomic compare'",
+                 compare
+                     ? "write if (x < e) x = e; with x and e the same in both places"
+                     : "write x += e, x -= e, x *= e, x++; for min and max use 'atomic compare'",
                  "this cannot be done atomically: %s", why);
         return s;
     }

@@ -15,11 +15,13 @@ rg_var *rg_var_new(rg_parser *p, const char *name, rg_ctype *t, rg_loc loc) {
 
 static void declare_typedef(rg_parser *p, const rg_declarator *d) {
     rg_sym *old = rg_find(p, d->name);
-    if (old && old->depth == p->depth && old->kind == RG_SYM_TYPEDEF && rg_ctype_same(old->type, d->type))
+    if (old && old->depth == p->depth && old->kind == RG_SYM_TYPEDEF &&
+        rg_ctype_same(old->type, d->type))
         return; /* C11 6.7p3 */
     rg_ctype *t = d->type, *in = rg_ctype_innermost(t, NULL);
     if (in->kind == RG_C_FUNC || (in->kind == RG_C_PTR && in->base->kind == RG_C_FUNC)) {
-        rg_error(p->diags, d->loc, "pass an enum and switch over it", "function pointers are not supported");
+        rg_error(p->diags, d->loc, "pass an enum and switch over it",
+                 "function pointers are not supported");
         t = rg_ctype_basic(RG_C_ERROR);
     }
     for (const rg_ctype *x = t; x->kind == RG_C_ARRAY; x = x->base)
@@ -45,7 +47,8 @@ static rg_ctype *object_type(rg_parser *p, const rg_declarator *d) {
         rg_error(p->diags, d->loc, "keep indices in an array instead",
                  "pointers inside an array cannot be followed");
     } else if (to && (to->kind == RG_C_PTR || to->kind == RG_C_VOID)) {
-        hint = to->kind == RG_C_PTR ? "use an array of two axes, or an index" : "name the type it points to";
+        hint = to->kind == RG_C_PTR ? "use an array of two axes, or an index"
+                                    : "name the type it points to";
         rg_error(p->diags, d->loc, hint, "a pointer of type '%s' cannot be followed",
                  rg_ctype_name(p->arena, in));
     } else if (in->kind == RG_C_VOID) {
@@ -73,7 +76,8 @@ static void check_constant_init(rg_parser *p, const rg_var *v) {
 }
 
 /* Constant data: at file scope, or static in a function. */
-static rg_var *declare_constant(rg_parser *p, const rg_declarator *d, rg_ctype *t, uint32_t storage) {
+static rg_var *declare_constant(rg_parser *p, const rg_declarator *d, rg_ctype *t,
+                                uint32_t storage) {
     rg_var *v = rg_var_new(p, d->name, t, d->loc);
     v->is_static = true;
     rg_declare(p, RG_SYM_VAR, d->name, d->loc)->var = v;
@@ -81,7 +85,8 @@ static rg_var *declare_constant(rg_parser *p, const rg_declarator *d, rg_ctype *
     bool bad = t->kind == RG_C_ERROR;
     if (!bad && !in->is_const) {
         rg_error(p->diags, d->loc, "make it const, or pass it to the kernel as a parameter",
-                 p->func ? "static variable '%s' is not const" : "global variable '%s' is not const",
+                 p->func ? "static variable '%s' is not const"
+                         : "global variable '%s' is not const",
                  d->name);
         bad = true;
     } else if (!bad && t->kind == RG_C_PTR) {
@@ -121,7 +126,8 @@ static rg_var *declare_local(rg_parser *p, const rg_declarator *d, rg_ctype *t) 
     if (rg_accept(p, RG_P_ASSIGN))
         rg_parse_initializer(p, v);
     else if (t->is_const && t->kind != RG_C_ERROR && t->kind != RG_C_PTR)
-        rg_error(p->diags, d->loc, "initialise it, or drop const", "constant '%s' has no value", d->name);
+        rg_error(p->diags, d->loc, "initialise it, or drop const", "constant '%s' has no value",
+                 d->name);
     v->ready = true;
     return v;
 }
@@ -190,8 +196,8 @@ static void check_kernel(rg_parser *p, const rg_func *f) {
     for (uint32_t i = 0; i < f->params.n; i++) {
         const rg_var *v = f->params.at[i];
         if (!*v->name)
-            rg_error(p->diags, v->loc, "give it a name", "parameter %u of kernel '%s' has no name", i + 1,
-                     f->name);
+            rg_error(p->diags, v->loc, "give it a name", "parameter %u of kernel '%s' has no name",
+                     i + 1, f->name);
         const rg_ctype *t = v->type->kind == RG_C_PTR ? v->type->base : v->type;
         for (; t->kind == RG_C_ARRAY; t = t->base)
             if (t->len < 0 && !t->len_expr)
@@ -227,14 +233,16 @@ static rg_func *declare_function(rg_parser *p, const rg_declarator *d, uint32_t 
 static void parse_function(rg_parser *p, rg_func *f, const rg_declarator *d) {
     rg_ctype *result = d->type->base;
     if (f->body) {
-        rg_error(p->diags, d->loc, "give one of them another name", "'%s' is defined twice", f->name);
+        rg_error(p->diags, d->loc, "give one of them another name", "'%s' is defined twice",
+                 f->name);
         rg_note(p->diags, f->loc, "the other definition is here");
     }
     if (!f->is_static) {
         f->is_kernel = true;
         if (result->kind != RG_C_VOID)
             rg_error(p->diags, d->loc,
-                     "make it static if kernels call it, or return void and write the result to an array",
+                     "make it static if kernels call it, or return void and write the result to an "
+                     "array",
                      "kernel '%s' must return void", f->name);
     }
     rg_ctype *in = rg_ctype_innermost(result, NULL);
@@ -268,8 +276,8 @@ static void parse_function(rg_parser *p, rg_func *f, const rg_declarator *d) {
     f->body = rg_parse_block(p);
     rg_leave_scope(p);
     if (result->kind != RG_C_VOID && !f->body->always)
-        rg_warning(p->diags, d->loc, "end it with a return", "'%s' can reach its end without a value",
-                   f->name);
+        rg_warning(p->diags, d->loc, "end it with a return",
+                   "'%s' can reach its end without a value", f->name);
     p->func = NULL;
 }
 

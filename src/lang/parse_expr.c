@@ -258,14 +258,16 @@ static rg_node *parse_unary(rg_parser *p) {
             bool param = of->kind == RG_N_VAR && base && base->array_type;
             if (param)
                 rg_warning(p->diags, loc, "use the extent that the parameter was declared with",
-                           "sizeof of the array parameter '%s' is the size of a pointer", base->name);
+                           "sizeof of the array parameter '%s' is the size of a pointer",
+                           base->name);
             n = type_size(p, loc, of->type);
         }
         break;
     }
     case RG_K_ALIGNOF:
     case RG_K_GENERIC:
-        rg_syntax_error(p, loc, c == RG_K_GENERIC ? "name the function for the type: sinf or sin" : NULL,
+        rg_syntax_error(p, loc,
+                        c == RG_K_GENERIC ? "name the function for the type: sinf or sin" : NULL,
                         "'%s' is not part of kernel C", t->text);
     default:
         n = parse_postfix_of(p, NULL);
@@ -330,7 +332,8 @@ static rg_node *parse_call(rg_parser *p, const rg_token *name) {
     }
     if (s && s->kind == RG_SYM_FUNC)
         return rg_check_call(p, loc, s->func, args, n); /* perhaps defined further down */
-    rg_error(p->diags, loc, "define it above in this file, or in an included one, as a static function",
+    rg_error(p->diags, loc,
+             "define it above in this file, or in an included one, as a static function",
              "'%s' is not a known function", name->text);
     return rg_node_error(p, loc);
 }
@@ -347,13 +350,14 @@ static rg_node *parse_primary(rg_parser *p) {
     }
     case RG_TOK_FLOAT: {
         p->pos++;
-        rg_node *n =
-            rg_node_new(p, RG_N_REAL, t->loc, rg_ctype_basic(t->is_float ? RG_C_FLOAT : RG_C_DOUBLE));
+        rg_node *n = rg_node_new(p, RG_N_REAL, t->loc,
+                                 rg_ctype_basic(t->is_float ? RG_C_FLOAT : RG_C_DOUBLE));
         n->f = t->is_float ? (double)(float)t->f : t->f;
         return n;
     }
     case RG_TOK_STRING:
-        rg_syntax_error(p, t->loc, "pass numbers, or use an enum", "strings are not part of kernel C");
+        rg_syntax_error(p, t->loc, "pass numbers, or use an enum",
+                        "strings are not part of kernel C");
     case RG_TOK_PRAGMA:
         rg_syntax_error(p, t->loc, "put the pragma before the whole statement",
                         "#pragma in the middle of an expression");
@@ -379,8 +383,9 @@ static rg_node *parse_primary(rg_parser *p) {
             return n;
         }
         rg_error(p->diags, t->loc,
-                 p->in_parameters ? "declare lengths before the arrays that have them: (int n, float x[n])"
-                                  : "declare it as a parameter or a local",
+                 p->in_parameters
+                     ? "declare lengths before the arrays that have them: (int n, float x[n])"
+                     : "declare it as a parameter or a local",
                  "'%s' is undeclared", t->text);
         return rg_node_error(p, t->loc);
     }
@@ -418,7 +423,8 @@ static rg_node *parse_postfix_of(rg_parser *p, rg_node *n) {
             p->pos++;
             const rg_token *f = rg_tok(p);
             if (f->kind != RG_TOK_IDENT)
-                rg_syntax_error(p, f->loc, NULL, "expected a field's name before %s", rg_tok_text(p, f));
+                rg_syntax_error(p, f->loc, NULL, "expected a field's name before %s",
+                                rg_tok_text(p, f));
             p->pos++;
             if (arrow)
                 n = rg_check_deref(p, loc, n);

@@ -127,9 +127,8 @@ static void parse_list(rg_parser *p, ini *x, bool braces, uint32_t from, rg_node
             parse_ini(p, y);
         pending = NULL;
         if (!braces) {
-            if (i + 1 >= count || rg_peek(p) != RG_P_COMMA ||
-                rg_peek_at(p, 1) == RG_P_RBRACE || rg_peek_at(p, 1) == RG_P_DOT ||
-                rg_peek_at(p, 1) == RG_P_LBRACK)
+            if (i + 1 >= count || rg_peek(p) != RG_P_COMMA || rg_peek_at(p, 1) == RG_P_RBRACE ||
+                rg_peek_at(p, 1) == RG_P_DOT || rg_peek_at(p, 1) == RG_P_LBRACK)
                 return;
             p->pos++;
         } else if (!rg_accept(p, RG_P_COMMA)) {

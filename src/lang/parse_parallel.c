@@ -39,7 +39,8 @@ static bool find_loops(rg_parser *p, rg_parallel *par, rg_stmt *s) {
             while (s->kind == RG_S_BLOCK && s->n == 1)
                 s = s->list[0];
             if (s->kind != RG_S_FOR) {
-                rg_error(p->diags, s->loc, "move the statements into the innermost loop, or collapse fewer",
+                rg_error(p->diags, s->loc,
+                         "move the statements into the innermost loop, or collapse fewer",
                          "collapse(%u) needs %u loops directly inside one another", par->collapse,
                          par->collapse);
                 return false;
@@ -53,7 +54,8 @@ static bool find_loops(rg_parser *p, rg_parallel *par, rg_stmt *s) {
             return false;
         }
         if (c->countdown || (!c->lo && !c->declares)) {
-            rg_error(p->diags, s->loc, "write it as for (int i = 0; i < n; i++), or remove the pragma",
+            rg_error(p->diags, s->loc,
+                     "write it as for (int i = 0; i < n; i++), or remove the pragma",
                      "a parallel loop must be countable: it needs a start, a condition and a step");
             return false;
         }
@@ -66,7 +68,8 @@ static bool find_loops(rg_parser *p, rg_parallel *par, rg_stmt *s) {
         rg_node_walk(c->lo, check_depends, &d);
         rg_node_walk(c->hi, check_depends, &d);
         if (d.found) {
-            rg_error(p->diags, s->loc, "collapse fewer loops, or run to the largest bound and test inside",
+            rg_error(p->diags, s->loc,
+                     "collapse fewer loops, or run to the largest bound and test inside",
                      "the bounds of collapsed loops must not depend on one another");
             return false;
         }
@@ -91,18 +94,21 @@ static void check_clauses(rg_parser *p, const rg_parallel *par) {
             rg_error(p->diags, c->loc, "use '#pragma omp atomic' where its elements are updated",
                      "reduction of '%s', which is not a number", c->var->name);
         else if (t->is_const)
-            rg_error(p->diags, c->loc, "drop const", "reduction of '%s', which is const", c->var->name);
-        else if (t->kind == RG_C_HALF)
-            rg_error(p->diags, c->loc, "sum in a float", "reduction of '%s', which is for storage only",
+            rg_error(p->diags, c->loc, "drop const", "reduction of '%s', which is const",
                      c->var->name);
+        else if (t->kind == RG_C_HALF)
+            rg_error(p->diags, c->loc, "sum in a float",
+                     "reduction of '%s', which is for storage only", c->var->name);
         else if ((bits || logical) && !rg_ctype_is_int(t))
-            rg_error(p->diags, c->loc, "make it an int", "this reduction needs an integer; '%s' is '%s'",
-                     c->var->name, rg_ctype_name(p->arena, t));
+            rg_error(p->diags, c->loc, "make it an int",
+                     "this reduction needs an integer; '%s' is '%s'", c->var->name,
+                     rg_ctype_name(p->arena, t));
     }
     for (uint32_t i = 0; i < par->privates.n; i++) {
         const rg_clause_var *c = &par->privates.at[i];
         if (c->var->type->is_const)
-            rg_error(p->diags, c->loc, "remove it from the clause", "private '%s' is const", c->var->name);
+            rg_error(p->diags, c->loc, "remove it from the clause", "private '%s' is const",
+                     c->var->name);
         if (c->var->is_param && c->var->type->kind == RG_C_PTR)
             rg_error(p->diags, c->loc, "declare a local array inside the loop",
                      "the array parameter '%s' cannot be private", c->var->name);
@@ -115,14 +121,15 @@ static void check_sharing(rg_parser *p, rg_parallel *par, rg_mark header) {
     for (uint32_t i = par->begin.writes; i < par->end.writes; i++) {
         const rg_write *w = &p->unit->writes.at[i];
         rg_var *v = w->var;
-        if (!v || v->id >= header.vars || v->is_static || v->type->kind == RG_C_ARRAY || w->atomic ||
-            v->type->kind == RG_C_ERROR || is_loop_var(par, v) || IN(v, par->privates) ||
-            IN(v, par->firstprivates) || IN(v, par->reductions))
+        if (!v || v->id >= header.vars || v->is_static || v->type->kind == RG_C_ARRAY ||
+            w->atomic || v->type->kind == RG_C_ERROR || is_loop_var(par, v) ||
+            IN(v, par->privates) || IN(v, par->firstprivates) || IN(v, par->reductions))
             continue;
-        const char *hint = rg_format(p->arena,
-                                     "declare it inside the loop, or add private(%s), firstprivate(%s) "
-                                     "or reduction(+: %s)",
-                                     v->name, v->name, v->name);
+        const char *hint =
+            rg_format(p->arena,
+                      "declare it inside the loop, or add private(%s), firstprivate(%s) "
+                      "or reduction(+: %s)",
+                      v->name, v->name, v->name);
         rg_error(p->diags, w->loc, hint,
                  "all iterations assign '%s', which is declared outside the parallel loop: a race",
                  v->name);
@@ -131,7 +138,8 @@ static void check_sharing(rg_parser *p, rg_parallel *par, rg_mark header) {
     for (uint32_t i = header.refs; i < par->end.refs; i++) {
         const rg_use *u = &p->unit->refs.at[i];
         rg_var *v = u->var;
-        if (v->id >= header.vars || v->is_static || is_loop_var(par, v) || v->type->kind == RG_C_ERROR)
+        if (v->id >= header.vars || v->is_static || is_loop_var(par, v) ||
+            v->type->kind == RG_C_ERROR)
             continue;
         bool listed = IN(v, par->privates) || IN(v, par->firstprivates) || IN(v, par->reductions);
         if (par->default_none && !listed && !IN(v, par->shared)) {
@@ -144,8 +152,10 @@ static void check_sharing(rg_parser *p, rg_parallel *par, rg_mark header) {
             rg_var_written(v, par->begin, par->end))
             for (uint32_t k = 0; k < v->writes.n; k++) {
                 uint32_t at = v->writes.at[k];
-                if (at >= par->begin.writes && at < par->end.writes && p->unit->writes.at[at].atomic) {
-                    rg_error(p->diags, u->loc, "read it with '#pragma omp atomic read', or use a reduction",
+                if (at >= par->begin.writes && at < par->end.writes &&
+                    p->unit->writes.at[at].atomic) {
+                    rg_error(p->diags, u->loc,
+                             "read it with '#pragma omp atomic read', or use a reduction",
                              "'%s' is read while other iterations update it", v->name);
                     rg_note(p->diags, p->unit->writes.at[at].loc, "the atomic update is here");
                     break;
@@ -169,8 +179,7 @@ rg_stmt *rg_parse_parallel(rg_parser *p, rg_parallel *par) {
         rg_syntax_error(p, rg_tok(p)->loc, "put the pragma right before the loop",
                         "a 'for' must follow '#pragma omp parallel for'");
     if (p->in_parallel) {
-        rg_error(p->diags, par->loc,
-                 "use collapse(2) on the outer one, or a plain for inside it",
+        rg_error(p->diags, par->loc, "use collapse(2) on the outer one, or a plain for inside it",
                  "a parallel loop inside another");
         return rg_parse_statement(p);
     }

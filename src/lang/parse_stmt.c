@@ -17,7 +17,8 @@ typedef struct saved {
 /* NULL when a syntax error was met; then the position is where it stood. */
 static rg_stmt *parse_guarded(rg_parser *p) {
     jmp_buf here, *outer = p->recover;
-    saved s = {p->depth, p->nesting, p->breakable, p->loops, p->in_parallel, p->in_atomic, p->cases};
+    saved s = {p->depth,       p->nesting,   p->breakable, p->loops,
+               p->in_parallel, p->in_atomic, p->cases};
     p->recover = &here;
     if (setjmp(here)) {
         p->recover = outer;
@@ -163,7 +164,8 @@ static rg_stmt *parse_switch(rg_parser *p) {
         if (rg_ctype_is_int(s->e->type)) {
             s->e = rg_check_convert(p, s->e, rg_ctype_promote(s->e->type), "switch on");
         } else {
-            rg_error(p->diags, s->e->loc, "use if and else", "'switch' needs an integer; this is '%s'",
+            rg_error(p->diags, s->e->loc, "use if and else",
+                     "'switch' needs an integer; this is '%s'",
                      rg_ctype_name(p->arena, s->e->type));
             s->e = rg_node_error(p, s->e->loc);
         }
@@ -212,14 +214,15 @@ static rg_stmt *parse_case(rg_parser *p) {
     rg_expect(p, RG_P_COLON, "after the label");
     if (!p->cases || p->nesting != p->cases->label + 1) {
         rg_error(p->diags, t->loc, "labels belong directly inside the braces of a switch",
-                 p->cases ? "'%s' inside a statement of the switch" : "'%s' outside of a switch", t->text);
+                 p->cases ? "'%s' inside a statement of the switch" : "'%s' outside of a switch",
+                 t->text);
         return s;
     }
     for (uint32_t i = 0; i < p->cases->cases.n; i++) {
         const rg_case *o = &p->cases->cases.at[i];
         if (o->is_default == c.is_default && o->value == c.value) {
-            rg_error(p->diags, t->loc, NULL, c.is_default ? "two defaults in one switch"
-                                                          : "two cases of the same value");
+            rg_error(p->diags, t->loc, NULL,
+                     c.is_default ? "two defaults in one switch" : "two cases of the same value");
             rg_note(p->diags, o->loc, "the other one is here");
         }
     }
@@ -330,7 +333,8 @@ rg_stmt *rg_parse_statement(rg_parser *p) {
         s = parse_return(p);
         break;
     case RG_K_GOTO:
-        rg_syntax_error(p, t->loc, "use a loop with break, or a flag", "goto is not part of kernel C");
+        rg_syntax_error(p, t->loc, "use a loop with break, or a flag",
+                        "goto is not part of kernel C");
     case RG_K_ASM:
     case RG_K_ASM2:
     case RG_K_ASM3:
@@ -345,9 +349,10 @@ rg_stmt *rg_parse_statement(rg_parser *p) {
         if (rg_is_name(p) && rg_peek_at(p, 1) == RG_P_COLON)
             rg_syntax_error(p, t->loc, "use a loop with break, or a flag",
                             "labels are not part of kernel C");
-        if (rg_is_name(p) && rg_peek_at(p, 1) == RG_K_OTHER && p->tok[p->pos + 1].kind == RG_TOK_IDENT)
-            rg_syntax_error(p, t->loc, "declare it with typedef or struct first", "unknown type '%s'",
-                            t->text);
+        if (rg_is_name(p) && rg_peek_at(p, 1) == RG_K_OTHER &&
+            p->tok[p->pos + 1].kind == RG_TOK_IDENT)
+            rg_syntax_error(p, t->loc, "declare it with typedef or struct first",
+                            "unknown type '%s'", t->text);
         if (rg_starts_type(p))
             rg_syntax_error(p, t->loc, "put braces around it",
                             "a declaration cannot stand here without a block");

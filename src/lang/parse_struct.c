@@ -269,7 +269,8 @@ static void parse_fields(rg_parser *p, rg_cstruct *s) {
                                 "bit-fields are not part of kernel C");
             rg_ctype *in = rg_ctype_innermost(d.type, NULL);
             if (in->kind == RG_C_PTR) {
-                rg_error(p->diags, d.loc, "keep the array a parameter of its own, or store an index",
+                rg_error(p->diags, d.loc,
+                         "keep the array a parameter of its own, or store an index",
                          "a pointer inside a struct cannot be followed");
                 d.type = rg_ctype_basic(RG_C_ERROR);
             } else if (in->kind == RG_C_VOID || in->kind == RG_C_FUNC ||
@@ -539,7 +540,8 @@ rg_declarator rg_parse_declarator(rg_parser *p, rg_ctype *t, bool abstract_ok) {
         rg_expect(p, RG_P_RPAREN, "after the declarator");
         p->pos = end;
         if (d.type->kind == RG_C_FUNC && !d.params.n)
-            d.params.at = outer.params.at, d.params.n = outer.params.n, d.params.cap = outer.params.cap;
+            d.params.at = outer.params.at, d.params.n = outer.params.n,
+            d.params.cap = outer.params.cap;
         return d;
     }
     if (rg_is_name(p)) {

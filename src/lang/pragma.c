@@ -86,8 +86,9 @@ static const refusal clauses[] = {
     {NULL, NULL},
 };
 
-static const char *const hints[] = {"schedule", "num_threads", "proc_bind",   "simdlen", "safelen", "if",
-                                    "aligned",  "order",       "nontemporal", "allocate", "hint", NULL};
+static const char *const hints[] = {"schedule",    "num_threads", "proc_bind", "simdlen",
+                                    "safelen",     "if",          "aligned",   "order",
+                                    "nontemporal", "allocate",    "hint",      NULL};
 
 static bool is_hint(const char *name) {
     for (uint32_t i = 0; hints[i]; i++)
@@ -137,7 +138,8 @@ static void parse_list(rg_parser *p, rg_parallel *par, const char *clause, rg_re
         } else {
             rg_clause_var c = {s->var, t->loc, red};
             if (find_clause_var(par, s->var))
-                rg_error(p->diags, t->loc, "name it in one clause only", "'%s' is in two clauses", t->text);
+                rg_error(p->diags, t->loc, "name it in one clause only", "'%s' is in two clauses",
+                         t->text);
             else if (!strcmp(clause, "reduction"))
                 RG_PUSH(p->arena, &par->reductions, c);
             else if (!strcmp(clause, "private"))
@@ -189,7 +191,8 @@ static void parse_reduction(rg_parser *p, rg_parallel *par) {
     }
     p->pos++;
     if (!rg_accept(p, RG_P_COLON)) {
-        rg_error(p->diags, rg_tok(p)->loc, "write reduction(+: sum)", "expected ':' in 'reduction'");
+        rg_error(p->diags, rg_tok(p)->loc, "write reduction(+: sum)",
+                 "expected ':' in 'reduction'");
         return;
     }
     parse_list(p, par, "reduction", red);
@@ -214,8 +217,10 @@ static void parse_clause(rg_parser *p, rg_parallel *par) {
         skip_argument(p);
         return;
     }
-    bool list = !strcmp(name, "shared") || !strcmp(name, "private") || !strcmp(name, "firstprivate");
-    bool other = !strcmp(name, "reduction") || !strcmp(name, "default") || !strcmp(name, "collapse");
+    bool list =
+        !strcmp(name, "shared") || !strcmp(name, "private") || !strcmp(name, "firstprivate");
+    bool other =
+        !strcmp(name, "reduction") || !strcmp(name, "default") || !strcmp(name, "collapse");
     if (!list && !other) {
         rg_error(p->diags, t->loc, "remove it", "unknown clause '%s'", name);
         skip_argument(p);
@@ -282,13 +287,15 @@ static rg_stmt *parse_atomic_pragma(rg_parser *p, rg_loc loc) {
             kind = RG_A_CAPTURE;
         else if (accept_word(p, "compare"))
             compare = true;
-        else if (accept_word(p, "seq_cst") || accept_word(p, "relaxed") || accept_word(p, "acq_rel") ||
-                 accept_word(p, "acquire") || accept_word(p, "release"))
+        else if (accept_word(p, "seq_cst") || accept_word(p, "relaxed") ||
+                 accept_word(p, "acq_rel") || accept_word(p, "acquire") ||
+                 accept_word(p, "release"))
             continue;
         else if (accept_word(p, "hint"))
             skip_argument(p);
         else {
-            rg_error(p->diags, t->loc, "remove it", "unknown clause %s of atomic", rg_tok_text(p, t));
+            rg_error(p->diags, t->loc, "remove it", "unknown clause %s of atomic",
+                     rg_tok_text(p, t));
             break;
         }
     }

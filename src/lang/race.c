@@ -42,11 +42,12 @@ static void check_store(races *r, rg_iid i, bool sometimes) {
     for (uint32_t k = 0; k < nidx; k++)
         if (!invariant(r, rg_operand(f, i, k), 0))
             return;
-    rg_error(r->l->diags, x->loc,
-             "put '#pragma omp atomic' before it if it is an update, use a reduction, or move it out of "
-             "the loop",
-             "all iterations of the parallel loop write the same element of '%s': a race",
-             f->arrays.at[x->array].name);
+    rg_error(
+        r->l->diags, x->loc,
+        "put '#pragma omp atomic' before it if it is an update, use a reduction, or move it out of "
+        "the loop",
+        "all iterations of the parallel loop write the same element of '%s': a race",
+        f->arrays.at[x->array].name);
     rg_note(r->l->diags, rg_ins_at(f, r->parallel)->loc, "the parallel loop is here");
 }
 
@@ -79,7 +80,8 @@ void rg_find_races(rg_lower *l, rg_iid parallel, rg_aid first_inside) {
     for (int64_t k = 0; k < p->imm.i; k++) { /* one iteration cannot race with itself */
         int64_t lo, hi;
         if (!rg_val_const_int(f, rg_operand(f, parallel, (uint32_t)(2 * k)), &lo) ||
-            !rg_val_const_int(f, rg_operand(f, parallel, (uint32_t)(2 * k + 1)), &hi) || hi - lo > 1)
+            !rg_val_const_int(f, rg_operand(f, parallel, (uint32_t)(2 * k + 1)), &hi) ||
+            hi - lo > 1)
             break;
         if (k + 1 == p->imm.i)
             return;

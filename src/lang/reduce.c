@@ -9,7 +9,7 @@ typedef struct finder {
     rg_parser *p;
     const rg_clause_var *c;
     RG_VEC(rg_node *) counted; /* uses of the variable inside updates */
-    RG_VEC(rg_node *) values;        /* of the update being matched */
+    RG_VEC(rg_node *) values;  /* of the update being matched */
 } finder;
 
 static rg_node *strip(rg_node *n) {
@@ -90,13 +90,15 @@ static bool match_value(finder *f, rg_node *n) {
             return match_value(f, n->a) && add_value(f, n->b, n->op == RG_SUB);
         return n->op != RG_SUB && match_value(f, n->b) && add_value(f, n->a, false);
     }
-    if ((n->kind == RG_N_LAND && red == RG_RED_LAND) || (n->kind == RG_N_LOR && red == RG_RED_LOR)) {
+    if ((n->kind == RG_N_LAND && red == RG_RED_LAND) ||
+        (n->kind == RG_N_LOR && red == RG_RED_LOR)) {
         if (mentions(f, n->a))
             return match_value(f, n->a) && add_value(f, n->b, false);
         return match_value(f, n->b) && add_value(f, n->a, false);
     }
     if (n->kind == RG_N_MATH && n->math->kind == RG_MATH_OP &&
-        ((n->math->op == RG_FMIN && red == RG_RED_MIN) || (n->math->op == RG_FMAX && red == RG_RED_MAX))) {
+        ((n->math->op == RG_FMIN && red == RG_RED_MIN) ||
+         (n->math->op == RG_FMAX && red == RG_RED_MAX))) {
         uint32_t k = mentions(f, n->args[0]) ? 0 : 1;
         return match_value(f, n->args[k]) && add_value(f, n->args[1 - k], false);
     }
@@ -123,7 +125,10 @@ static bool match_value(finder *f, rg_node *n) {
 
 static void make_reduce(finder *f, rg_node *n) {
     rg_node *var = n->a;
-    *n = (rg_node){.kind = RG_N_REDUCE, .op = (uint8_t)f->c->red, .loc = n->loc, .type = f->c->var->type,
+    *n = (rg_node){.kind = RG_N_REDUCE,
+                   .op = (uint8_t)f->c->red,
+                   .loc = n->loc,
+                   .type = f->c->var->type,
                    .a = var};
     n->args = f->values.at;
     n->nargs = f->values.n;
@@ -228,10 +233,14 @@ static void walk(finder *f, rg_stmt *s) {
 void rg_find_reductions(rg_parser *p, rg_stmt *s) {
     rg_parallel *par = s->par;
     static const char *const forms[] = {
-        [RG_RED_ADD] = "%s += e or %s -= e",     [RG_RED_MUL] = "%s *= e",
-        [RG_RED_MIN] = "%s = fmin(%s, e) or if (e < %s) %s = e", [RG_RED_MAX] = "%s = fmax(%s, e) or if (e > %s) %s = e",
-        [RG_RED_AND] = "%s &= e",                [RG_RED_OR] = "%s |= e",
-        [RG_RED_XOR] = "%s ^= e",                [RG_RED_LAND] = "%s = %s && e",
+        [RG_RED_ADD] = "%s += e or %s -= e",
+        [RG_RED_MUL] = "%s *= e",
+        [RG_RED_MIN] = "%s = fmin(%s, e) or if (e < %s) %s = e",
+        [RG_RED_MAX] = "%s = fmax(%s, e) or if (e > %s) %s = e",
+        [RG_RED_AND] = "%s &= e",
+        [RG_RED_OR] = "%s |= e",
+        [RG_RED_XOR] = "%s ^= e",
+        [RG_RED_LAND] = "%s = %s && e",
         [RG_RED_LOR] = "%s = %s || e",
     };
     for (uint32_t i = 0; i < par->reductions.n; i++) {

@@ -19,6 +19,9 @@
 #include "opt/opt.h"
 
 #pragma GCC diagnostic push
+#ifndef __clang__
+#pragma GCC optimize("fp-contract=off")
+#endif
 #pragma GCC diagnostic ignored "-Wall"
 #pragma GCC diagnostic ignored "-Wextra"
 #pragma GCC diagnostic ignored "-Wconversion"
@@ -37,16 +40,31 @@
 #include "lang_kernels.inc"
 #pragma GCC diagnostic pop
 
-#ifndef RG_TEST_DIR
-#define RG_TEST_DIR "tests"
-#endif
-
 typedef struct unit {
     rg_arena *arena;
     rg_sources *sources;
     rg_diags diags;
     rg_module *module;
 } unit;
+
+/* The folder `tests`, from wherever this runs: the repository, its build folder, or where the
+ * compiler saw this file. */
+static const char *tests_path(const char *name) {
+    static char path[1024];
+    static const char *const folders[] = {"tests", "../tests"};
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/unit/lang_kernels.inc", folders[i]);
+        FILE *f = fopen(path, "rb");
+        if (f) {
+            fclose(f);
+            snprintf(path, sizeof path, "%s/%s", folders[i], name);
+            return path;
+        }
+    }
+    const char *end = strstr(__FILE__, "unit/test_lang.c");
+    snprintf(path, sizeof path, "%.*s%s", end ? (int)(end - &__FILE__[0]) : 0, __FILE__, name);
+    return path;
+}
 
 static char *read_file(const char *path, size_t *size) {
     FILE *f = fopen(path, "rb");
@@ -104,14 +122,16 @@ static void fill_memory(memory *m, int n) {
     }
 }
 
-typedef void kernel(int n, const int *a, const float *x, const double *z, float *y, double *w, int *c);
+typedef void kernel(int n, const int *a, const float *x, const double *z, float *y, double *w,
+                    int *c);
 static const struct {
     const char *name;
     kernel *f;
 } kernels[] = {
-#define K(name) {#name, name}
-    K(integers), K(reals),    K(maths),    K(loops), K(jumps),     K(switches), K(structs),
-    K(pointers), K(logic),    K(constants), K(tasks), K(params),    K(calls),
+#define K(name)                                                                                    \
+    { #name, name }
+    K(integers), K(reals), K(maths),     K(loops), K(jumps),  K(switches), K(structs),
+    K(pointers), K(logic), K(constants), K(tasks), K(params), K(calls),
 #undef K
 };
 
@@ -131,13 +151,15 @@ static void interpret(const rg_fn *f, int n, memory *m) {
     free(arrays);
 }
 
-static void compare(const char *name, const char *how, int n, const memory *want, const memory *got) {
+static void compare(const char *name, const char *how, int n, const memory *want,
+                    const memory *got) {
     for (int i = 0; i < n; i++) {
         if (memcmp(&want->y[i], &got->y[i], sizeof(float)) != 0)
             fail_msg("%s %s, n = %d: y[%d] is %.9g, not %.9g", name, how, n, i, (double)got->y[i],
                      (double)want->y[i]);
         if (memcmp(&want->w[i], &got->w[i], sizeof(double)) != 0)
-            fail_msg("%s %s, n = %d: w[%d] is %.17g, not %.17g", name, how, n, i, got->w[i], want->w[i]);
+            fail_msg("%s %s, n = %d: w[%d] is %.17g, not %.17g", name, how, n, i, got->w[i],
+                     want->w[i]);
         if (want->c[i] != got->c[i])
             fail_msg("%s %s, n = %d: c[%d] is %d, not %d", name, how, n, i, got->c[i], want->c[i]);
     }
@@ -146,7 +168,7 @@ static void compare(const char *name, const char *how, int n, const memory *want
 static void same_as_c_compiler(void **state) {
     (void)state;
     size_t size;
-    char *text = read_file(RG_TEST_DIR "/unit/lang_kernels.inc", &size);
+    char *text = read_file(tests_path("unit/lang_kernels.inc"), &size);
     assert_non_null(text);
     unit u;
     compile(&u, "lang_kernels.inc", text);
@@ -195,9 +217,9 @@ static const char *next_expectation(const char *text, char *line, size_t size) {
 
 static void check_messages(const char *name) {
     char path[512], line[1024], got[1024];
-    snprintf(path, sizeof path, RG_TEST_DIR "/errors/%s", name);
+    snprintf(path, sizeof path, "errors/%s", name);
     size_t size;
-    char *text = read_file(path, &size);
+    char *text = read_file(tests_path(path), &size);
     assert_non_null(text);
     unit u;
     compile(&u, name, text);
@@ -218,7 +240,8 @@ static void check_messages(const char *name) {
     for (; i < u.diags.list.n; i++)
         if (u.diags.list.at[i].severity != RG_NOTE)
             fail_msg("%s: unexpected at line %u: %s", name,
-                     rg_sources_line(u.sources, u.diags.list.at[i].loc), u.diags.list.at[i].message);
+                     rg_sources_line(u.sources, u.diags.list.at[i].loc),
+                     u.diags.list.at[i].message);
     assert_true(!u.module || !u.diags.errors);
     rg_arena_free(u.arena);
     free(text);
@@ -226,7 +249,7 @@ static void check_messages(const char *name) {
 
 static void messages(void **state) {
     (void)state;
-    DIR *dir = opendir(RG_TEST_DIR "/errors");
+    DIR *dir = opendir(tests_path("errors"));
     assert_non_null(dir);
     uint32_t n = 0;
     for (struct dirent *e; (e = readdir(dir));) {
@@ -248,7 +271,8 @@ static void large_program(void **state) {
     p += sprintf(p, "void big(int n, const float x[n], float y[n]) {\n#pragma omp parallel for\n"
                     "for (int i = 0; i < n; i++) {\n float s = x[i], t = 0.5f;\n");
     for (int i = 0; i < STATEMENTS / 4; i++)
-        p += sprintf(p, "s = s * 1.5f + t; t += s * x[(i + %d) %% n]; if (s > %d) { s -= 1; }\n", i, i);
+        p += sprintf(p, "s = s * 1.5f + t; t += s * x[(i + %d) %% n]; if (s > %d) { s -= 1; }\n", i,
+                     i);
     sprintf(p, "y[i] = s + t; }}\n");
     unit u;
     clock_t start = clock();
@@ -265,7 +289,7 @@ static void large_program(void **state) {
 static void damaged_text(void **state) {
     (void)state;
     size_t size;
-    char *text = read_file(RG_TEST_DIR "/unit/lang_kernels.inc", &size);
+    char *text = read_file(tests_path("unit/lang_kernels.inc"), &size);
     assert_non_null(text);
     uint32_t seed = 1;
     char *copy = malloc(size + 1);

@@ -128,9 +128,19 @@ static const char merge_text[] =
 
 bool rg_cpu_shared(const rg_cprint *p, rg_aid a) {
     const rg_cpu *s = p->user;
-    const rg_ir_array *x = &p->f->arrays.at[a];
-    if (x->kind == RG_ARR_LOCAL || !s->act || !s->act->group)
+    const rg_fn *f = p->f;
+    const rg_ir_array *x = &f->arrays.at[a];
+    if (x->kind == RG_ARR_LOCAL || (s->act && !s->act->group))
         return false;
+    if (!s->act) { /* nobody said: gradients of one element type may be one gradient */
+        for (uint32_t k = 1; k < f->arrays.n; k++) {
+            const rg_ir_array *y = &f->arrays.at[k];
+            if (k != a && y->kind == RG_ARR_SHADOW && (x->shadow & y->shadow & RG_SH_GRAD) &&
+                y->elem == x->elem)
+                return true;
+        }
+        return false;
+    }
     for (uint32_t k = 0; k < s->act->nparams; k++)
         if (k != x->param && s->act->group[k] == s->act->group[x->param])
             return true;
@@ -232,7 +242,7 @@ static const char *const *words(rg_arena *a) {
 
 static void variant(rg_arena *a, const rg_fn *f, const char *entry, const rg_activity *act,
                     bool checked, rg_chelpers *helpers, const char *const *taken, rg_text *out) {
-    rg_cplan_options o = {.fold = !checked, .extent_names = true, .reserved = taken, .act = act};
+    rg_cplan_options o = {.fold = !checked, .extent_names = true, .reserved = taken};
     rg_cplan *plan = rg_cplan_make(a, f, &o);
     rg_text body = {.arena = a}, tasks = {.arena = a};
     rg_cprint p;

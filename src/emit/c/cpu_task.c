@@ -32,6 +32,10 @@ typedef struct task {
     bool **has_extent;  /* [arrays] NULL or [rank] */
     RG_VEC(rg_aid) own; /* candidates for private copies */
     bool *not_own;
+    /* Leading axes on which all private adds of an array have one index, the same for the whole
+     * loop (u_b[t][...]): only that slice is copied. */
+    uint32_t *lead;
+    rg_val **lead_index;
     bool atomics;      /* some access is atomic whatever is private */
     double own_weight; /* executions of private adds for each iteration, guessed */
     uint32_t n;        /* instructions */
@@ -62,6 +66,8 @@ static void need_array(task *t, rg_aid a, bool write, bool all_axes) {
     for (uint32_t k = all_axes || t->p->checked ? 0 : 1; k < f->arrays.at[a].rank; k++)
         need_extent(t, a, k);
 }
+
+static void narrow_slice(task *t, rg_iid i, bool first);
 
 static double weight_of(rg_op op) {
     if (op >= RG_SIN && op <= RG_NEXTAFTER)
@@ -121,6 +127,7 @@ static void scan(task *t, rg_rid r, double times) {
                     seen |= t->own.at[o] == q->array;
                 if (!seen)
                     RG_PUSH(p->arena, &t->own, q->array);
+                narrow_slice(t, i, !seen);
                 t->own_weight += times;
             }
             break;
@@ -138,6 +145,22 @@ static void scan(task *t, rg_rid r, double times) {
                 scan(t, q->region[b],
                      q->op == RG_IF ? times * 0.7 : times * (times < 4096 ? 16 : 1));
     }
+}
+
+static void narrow_slice(task *t, rg_iid i, bool first) {
+    const rg_fn *f = t->p->f;
+    rg_aid a = f->ins.at[i].array;
+    uint32_t rank = f->arrays.at[a].rank, n = 0;
+    if (first) {
+        t->lead[a] = rank ? rank - 1 : 0;
+        t->lead_index[a] = RG_NEW_N(t->p->arena, rg_val, rank + 1);
+        for (uint32_t k = 0; k < rank; k++)
+            t->lead_index[a][k] = rg_operand(f, i, k);
+    }
+    while (n < t->lead[a] && rg_operand(f, i, n) == t->lead_index[a][n] &&
+           !inside(t, t->lead_index[a][n]))
+        n++;
+    t->lead[a] = n;
 }
 
 /* Arrays with accesses of other kinds in this loop cannot be added to in private. */
@@ -507,9 +530,12 @@ static void print_task(task *t, uint32_t id, bool twice, bool flags) {
                        "        rg_to_%u = (void *)(c->rg_copy_%u + (size_t)(thread - 1) * "
                        "c->rg_size_%u);\n"
                        "        memset(rg_to_%u, 0, c->rg_size_%u);\n"
-                       "        c->rg_used[thread] = 1;\n"
-                       "    }\n",
+                       "        c->rg_used[thread] = 1;\n",
                        elem_type(t, a), a, p->plan->array_name[a], a, a, a, a, a, a);
+        if (t->lead[a])
+            rg_text_format(o, "        rg_to_%u = (void *)((uintptr_t)rg_to_%u - c->rg_skip_%u);\n",
+                           a, a, a);
+        rg_text_add(o, "    }\n");
     }
     for (int v = twice ? 0 : 1; v < 2; v++) {
         rg_text_format(o,
@@ -555,8 +581,10 @@ static void print_structs(task *t, uint32_t id) {
     }
     for (uint32_t k = 0; k < t->own.n; k++) {
         rg_aid a = t->own.at[k];
-        rg_text_format(o, "    int rg_own_%u;\n    char *rg_copy_%u;\n    size_t rg_size_%u;\n", a,
-                       a, a);
+        rg_text_format(o,
+                       "    int rg_own_%u;\n    char *rg_copy_%u;\n    size_t rg_size_%u, "
+                       "rg_skip_%u;\n",
+                       a, a, a, a);
     }
     if (any_slot(t))
         rg_text_format(o, "    struct %s_r%u *rg_part;\n", s->entry, id);
@@ -593,6 +621,21 @@ static void print_bounds(task *t) {
     rg_text_add(p->out, ";\n");
 }
 
+/* Bytes of the array before the slice that is added to. */
+static void print_skip(task *t, rg_aid a) {
+    rg_cprint *p = t->p;
+    if (!t->lead[a])
+        return;
+    rg_c_line(p);
+    rg_text_format(p->out, "rg_c.rg_skip_%u = (", a);
+    for (uint32_t k = 0; k < t->lead[a]; k++) {
+        const char *rest = rg_c_count_from_text(p, a, k + 1);
+        rg_text_format(p->out, "%s(size_t)(%s)%s%s", k ? " + " : "",
+                       rg_c_expr_text(p, t->lead_index[a][k], RG_P_ASSIGN), *rest ? " * " : "", rest);
+    }
+    rg_text_format(p->out, ") * sizeof(%s);\n", elem_type(t, a));
+}
+
 static void print_copies(task *t) {
     rg_cprint *p = t->p;
     double weight = t->own_weight > 1 ? t->own_weight : 1;
@@ -607,7 +650,8 @@ static void print_copies(task *t) {
     rg_cpu_fail(p);
     for (uint32_t k = 0; k < t->own.n; k++) {
         rg_aid a = t->own.at[k];
-        const char *count = rg_c_count_text(p, a);
+        const char *count = rg_c_count_from_text(p, a, t->lead[a]);
+        print_skip(t, a);
         rg_c_line(p);
         rg_text_format(p->out, "rg_c.rg_size_%u = (%s%ssizeof(%s) + 63) / 64 * 64;\n", a, count,
                        *count ? " * " : "", elem_type(t, a));
@@ -637,15 +681,17 @@ static void print_merge(task *t) {
     for (uint32_t k = 0; k < t->own.n; k++) {
         rg_aid a = t->own.at[k];
         rg_mem m = p->f->arrays.at[a].elem->leaves[0].mem;
+        const char *count = rg_c_count_from_text(p, a, t->lead[a]);
         rg_c_line(p);
         rg_text_format(p->out, "if (rg_c.rg_own_%u)\n", a);
         p->indent++;
         rg_c_line(p);
         rg_text_format(p->out,
-                       "rg_merge_%s(rg_env, (void *)%s, rg_c.rg_copy_%u, rg_c.rg_size_%u, "
-                       "rg_c.rg_used, (int64_t)(%s%ssizeof(%s) / %u));\n",
-                       rg_mem_name(m), p->plan->array_name[a], a, a, rg_c_count_text(p, a),
-                       *rg_c_count_text(p, a) ? " * " : "", elem_type(t, a), rg_mem_size(m));
+                       "rg_merge_%s(rg_env, (void *)((char *)%s + rg_c.rg_skip_%u), "
+                       "rg_c.rg_copy_%u, rg_c.rg_size_%u, rg_c.rg_used, (int64_t)(%s%ssizeof(%s) / "
+                       "%u));\n",
+                       rg_mem_name(m), p->plan->array_name[a], a, a, a, count, *count ? " * " : "",
+                       elem_type(t, a), rg_mem_size(m));
         p->indent--;
     }
 }
@@ -663,6 +709,8 @@ void rg_cpu_parallel(rg_cprint *p, rg_iid i) {
     t.has_array = RG_NEW_N(p->arena, bool, f->arrays.n + 1);
     t.writes = RG_NEW_N(p->arena, bool, f->arrays.n + 1);
     t.not_own = RG_NEW_N(p->arena, bool, f->arrays.n + 1);
+    t.lead = RG_NEW_N(p->arena, uint32_t, f->arrays.n + 1);
+    t.lead_index = RG_NEW_N(p->arena, rg_val *, f->arrays.n + 1);
     t.has_extent = RG_NEW_N(p->arena, bool *, f->arrays.n + 1);
     t.has_scalar = RG_NEW_N(p->arena, bool, f->scalars.n + 1);
     t.has_var = RG_NEW_N(p->arena, bool, p->plan->vars.n + 1);

@@ -512,11 +512,15 @@ const char *rg_c_bare(const char *text) {
 }
 
 const char *rg_c_count_text(rg_cprint *p, rg_aid a) {
+    return rg_c_count_from_text(p, a, 0);
+}
+
+const char *rg_c_count_from_text(rg_cprint *p, rg_aid a, uint32_t first) {
     rg_text t = {.arena = p->arena}, *keep = p->out;
     p->out = &t;
-    for (uint32_t k = 0; k < p->f->arrays.at[a].rank; k++) {
+    for (uint32_t k = first; k < p->f->arrays.at[a].rank; k++) {
         int64_t n;
-        if (k)
+        if (k > first)
             rg_text_add(&t, " * ");
         if (rg_c_extent_const(p->f, a, k, &n)) {
             rg_text_format(&t, "%lld", (long long)(n > 0 ? n : 0));

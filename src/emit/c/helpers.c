@@ -171,9 +171,7 @@ static const char *const text[RG_N_HELPERS] = {
                     "}\n",
 };
 
-void rg_c_red_text(rg_text *out, rg_red kind, rg_type t, const char *a, const char *b,
-                   bool own_minmax) {
-    (void)own_minmax;
+void rg_c_red_text(rg_text *out, rg_red kind, rg_type t, const char *a, const char *b) {
     static const char *const infix[] = {
         [RG_RED_ADD] = "+", [RG_RED_MUL] = "*",   [RG_RED_AND] = "&", [RG_RED_OR] = "|",
         [RG_RED_XOR] = "^", [RG_RED_LAND] = "&&", [RG_RED_LOR] = "||"};
@@ -235,7 +233,7 @@ static void print_rmw(rg_text *t, rg_red kind, rg_mem m) {
         else if (kind == RG_RED_ADD)
             rg_text_add(t, "(uint64_t)a + (uint64_t)v");
         else
-            rg_c_red_text(t, kind, type, "a", "v", false);
+            rg_c_red_text(t, kind, type, "a", "v");
         rg_text_add(t, ") : a;\n}\n");
         return;
     }
@@ -252,7 +250,7 @@ static void print_rmw(rg_text *t, rg_red kind, rg_mem m) {
     else
         rg_text_add(t, "        memcpy(&x, &old, sizeof x);\n        a = x;\n");
     rg_text_add(t, "        b = ");
-    rg_c_red_text(t, kind, type, "a", "v", false);
+    rg_c_red_text(t, kind, type, "a", "v");
     rg_text_add(t, ";\n");
     if (m == RG_M_F16)
         rg_text_add(t, "        new = rg_half_from_float(b);\n");

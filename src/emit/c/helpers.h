@@ -36,7 +36,6 @@ void rg_c_use(rg_chelpers *h, rg_chelper which);
 /* Those in use, in an order that suits them. cpu: the shapes that vectorise. */
 void rg_c_helpers_print(const rg_chelpers *h, rg_text *t);
 /* Text of `a op b` for reduction kind on value type t. */
-void rg_c_red_text(rg_text *out, rg_red kind, rg_type t, const char *a, const char *b,
-                   bool own_minmax);
+void rg_c_red_text(rg_text *out, rg_red kind, rg_type t, const char *a, const char *b);
 
 #endif

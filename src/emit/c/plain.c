@@ -723,7 +723,7 @@ static const char *const *words(rg_arena *a, const rg_fn *f, const char *name) {
     return v.at;
 }
 
-static void includes(const rg_chelpers *h, const plain *s, rg_text *out) {
+static void includes(const rg_chelpers *h, bool pragmas, rg_text *out) {
     if (h->math)
         rg_text_add(out, "#include <math.h>\n");
     rg_text_add(out, "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n");
@@ -734,23 +734,24 @@ static void includes(const rg_chelpers *h, const plain *s, rg_text *out) {
     if (h->used[RG_H_THREADS] || h->used[RG_H_THREAD])
         rg_text_add(out, "#ifdef _OPENMP\n#include <omp.h>\n#endif\n");
     rg_text_char(out, '\n');
-    if (s->pragmas)
+    if (pragmas)
         rg_text_add(out, "#if defined(__GNUC__) && !defined(_OPENMP)\n"
                          "#pragma GCC diagnostic ignored \"-Wunknown-pragmas\"\n"
                          "#endif\n\n");
 }
 
-void rg_emit_c_plain(const rg_fn *f, const rg_activity *act, rg_text *out) {
+/* One function, with its scratch function, into out; what the head of the file needs is left in
+ * helpers and pragmas. */
+static void print_function(const rg_fn *f, const rg_activity *act, rg_chelpers *helpers,
+                           bool *pragmas, rg_text *out) {
     static const char *const tail[] = {"", "_tangent", "_adjoint", "_hvp"};
     rg_arena *a = out->arena;
     const char *name = rg_format(a, "%s%s", f->name, tail[f->mode]);
-    rg_cplan_options o = {.fold = true, .reserved = words(a, f, name), .act = act};
+    rg_cplan_options o = {.fold = true, .reserved = words(a, f, name)};
     rg_cplan *plan = rg_cplan_make(a, f, &o);
-    rg_chelpers helpers;
-    memset(&helpers, 0, sizeof helpers);
     rg_text body = {.arena = a}, scratch = {.arena = a};
     rg_cprint print, inline_print;
-    rg_c_init(&print, a, f, plan, &dialect, &helpers, &body);
+    rg_c_init(&print, a, f, plan, &dialect, helpers, &body);
     plain state;
     memset(&state, 0, sizeof state);
     state.act = act;
@@ -760,7 +761,7 @@ void rg_emit_c_plain(const rg_fn *f, const rg_activity *act, rg_text *out) {
     print.user = &state;
     rg_cplan bare = *plan; /* the same without variables */
     bare.var = RG_NEW_N(a, uint32_t, f->vals.n + 1);
-    rg_c_init(&inline_print, a, f, &bare, &dialect, &helpers, &body);
+    rg_c_init(&inline_print, a, f, &bare, &dialect, helpers, &body);
     inline_print.user = &state;
     state.params_only = &inline_print;
 
@@ -815,23 +816,48 @@ void rg_emit_c_plain(const rg_fn *f, const rg_activity *act, rg_text *out) {
     if (own)
         print_scratch(&print, &scratch, name, &given);
 
-    rg_text structs = {.arena = a};
-    uint32_t most = 0;
-    for (uint32_t k = 0; k < f->params.n; k++)
-        if (f->params.at[k].elem->is_struct && f->params.at[k].elem->index >= most)
-            most = f->params.at[k].elem->index + 1;
-    if (f->module && f->module->structs.n > most)
-        most = f->module->structs.n;
-    for (uint32_t k = 1; k < f->arrays.n; k++)
-        if (f->arrays.at[k].elem->is_struct && f->arrays.at[k].elem->index >= most)
-            most = f->arrays.at[k].elem->index + 1;
-    rg_c_structs(&structs, &dialect, f, RG_NEW_N(a, bool, most + 1), "");
-
-    includes(&helpers, &state, out);
-    rg_text_add(out, rg_text_str(&structs));
-    rg_c_helpers_print(&helpers, out);
+    *pragmas |= state.pragmas;
     rg_text_add(out, rg_text_str(&scratch));
     comment(&print, out, &t, name);
     print_head(&print, out, "void", name, &all);
     rg_text_add(out, rg_text_str(&body));
+}
+
+static uint32_t highest_struct(const rg_fn *f) {
+    uint32_t most = f->module ? f->module->structs.n : 0;
+    for (uint32_t k = 0; k < f->params.n; k++)
+        if (f->params.at[k].elem->is_struct && f->params.at[k].elem->index >= most)
+            most = f->params.at[k].elem->index + 1;
+    for (uint32_t k = 1; k < f->arrays.n; k++)
+        if (f->arrays.at[k].elem->is_struct && f->arrays.at[k].elem->index >= most)
+            most = f->arrays.at[k].elem->index + 1;
+    return most;
+}
+
+void rg_emit_c_plain_file(const rg_fn *const *fns, const rg_activity *const *acts, uint32_t n,
+                          rg_text *out) {
+    rg_arena *a = out->arena;
+    rg_chelpers helpers;
+    memset(&helpers, 0, sizeof helpers);
+    bool pragmas = false;
+    uint32_t most = 0;
+    for (uint32_t k = 0; k < n; k++)
+        if (highest_struct(fns[k]) > most)
+            most = highest_struct(fns[k]);
+    bool *done = RG_NEW_N(a, bool, most + 1);
+    rg_text structs = {.arena = a}, functions = {.arena = a};
+    for (uint32_t k = 0; k < n; k++) {
+        rg_c_structs(&structs, &dialect, fns[k], done, "");
+        if (k)
+            rg_text_char(&functions, '\n');
+        print_function(fns[k], acts ? acts[k] : NULL, &helpers, &pragmas, &functions);
+    }
+    includes(&helpers, pragmas, out);
+    rg_text_add(out, rg_text_str(&structs));
+    rg_c_helpers_print(&helpers, out);
+    rg_text_add(out, rg_text_str(&functions));
+}
+
+void rg_emit_c_plain(const rg_fn *f, const rg_activity *act, rg_text *out) {
+    rg_emit_c_plain_file(&f, &act, 1, out);
 }

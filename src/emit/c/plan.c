@@ -457,6 +457,37 @@ static rg_iid ancestor_in(const rg_fn *f, rg_iid u, rg_rid b) {
     return u;
 }
 
+/* In region b, is `held` not read any more once w, made there by instruction d, is written to the
+ * variable that both live in? */
+static bool dead_once_made(const rg_cplan *p, rg_val w, rg_val held, rg_rid b) {
+    const rg_fn *f = p->f;
+    rg_iid d = f->vals.at[w].def;
+    const rg_ins *s = &f->ins.at[d];
+    if (!held || (s->op == RG_IF && p->shape[d] == RG_SHAPE_BODY))
+        return true;
+    bool loop = s->region[0] && s->op != RG_IF;
+    for (uint32_t k = p->use_at[held]; k < p->use_at[held + 1]; k++) {
+        rg_iid u = p->use_list[k], a = ancestor_in(f, u, b);
+        if (!a || !prints(p, u, held))
+            continue;
+        rg_iid root = p->root[a];
+        if (p->pos[root] < p->pos[d])
+            continue;
+        if (root != d)
+            return false;
+        if (loop && (a != d || u != d || slot_init(f, d, f->vals.at[w].index) != held))
+            return false;
+    }
+    if (loop) { /* as a bound or another initial value it would be read after the write */
+        uint32_t n = 0;
+        for (uint32_t o = 0; o < s->nopnd; o++)
+            n += rg_operand(f, d, o) == held;
+        if (n > 1)
+            return false;
+    }
+    return true;
+}
+
 /* Region b ends by writing w to variable var, in which `held` lives until then (0: nothing). If w
  * is made in b, nobody else uses it and `held` is not read any more once w is there, w lives in var
  * from the start. */
@@ -468,36 +499,29 @@ static void claim(rg_cplan *p, rg_val w, uint32_t var, rg_val held, rg_rid b) {
         return;
     const rg_ins *s = &f->ins.at[d];
     bool body = s->op == RG_IF && p->shape[d] == RG_SHAPE_BODY;
-    if (p->uses[w] != 1 && !body)
+    if ((p->uses[w] != 1 && !body) || !dead_once_made(p, w, held, b))
         return;
-    if (held && !body) {
-        bool loop = s->region[0] && s->op != RG_IF;
-        for (uint32_t k = p->use_at[held]; k < p->use_at[held + 1]; k++) {
-            rg_iid u = p->use_list[k], a = ancestor_in(f, u, b);
-            if (!a || !prints(p, u, held))
-                continue;
-            rg_iid root = p->root[a];
-            if (p->pos[root] < p->pos[d])
-                continue;
-            if (root != d)
-                return;
-            if (loop && (a != d || u != d || slot_init(f, d, f->vals.at[w].index) != held))
-                return;
-        }
-        if (loop) { /* as a bound or another initial value it would be read after the write */
-            uint32_t n = 0;
-            for (uint32_t o = 0; o < s->nopnd; o++)
-                n += rg_operand(f, d, o) == held;
-            if (n > 1)
-                return;
-        }
-    }
     p->var[w] = var;
     p->held[w] = held;
+    if (held)
+        p->heir[held] = w;
+}
+
+/* r is about to live where v lives. If v's variable is already promised to a later value, r must
+ * be out of its way as v was. */
+static bool inherit(rg_cplan *p, rg_val r, rg_val v, rg_rid b) {
+    rg_val heir = p->heir[v];
+    if (!heir || p->f->ins.at[p->f->vals.at[heir].def].parent != b)
+        return true;
+    if (!dead_once_made(p, heir, r, b))
+        return false;
+    p->held[heir] = r;
+    p->heir[r] = heir;
+    return true;
 }
 
 /* A value s that is alive before i, and read by i only, whose variable slot k's result can have. */
-static rg_val takeover(const rg_cplan *p, rg_iid i, uint32_t k) {
+static rg_val takeover(rg_cplan *p, rg_iid i, uint32_t k) {
     const rg_fn *f = p->f;
     const rg_ins *s = &f->ins.at[i];
     rg_val r = rg_result(f, i, k);
@@ -522,7 +546,7 @@ static rg_val takeover(const rg_cplan *p, rg_iid i, uint32_t k) {
         if (owner && f->vals.at[v].index < rg_first_carried(f, owner))
             continue; /* a loop's own variable */
         if (s->op != RG_IF) {
-            if (p->uses[v] == 1)
+            if (p->uses[v] == 1 && inherit(p, r, v, s->parent))
                 return v;
             continue;
         }
@@ -534,7 +558,7 @@ static rg_val takeover(const rg_cplan *p, rg_iid i, uint32_t k) {
         /* another slot of this `if` may already live there */
         for (uint32_t o = 0; inside && o < s->nres; o++)
             inside = o == k || p->var[rg_result(f, i, o)] != p->var[v];
-        if (inside)
+        if (inside && inherit(p, r, v, s->parent))
             return v;
     }
     return 0;
@@ -679,6 +703,7 @@ rg_cplan *rg_cplan_make(rg_arena *a, const rg_fn *f, const rg_cplan_options *o) 
     p->shape = RG_NEW_N(a, uint8_t, ni);
     p->var = RG_NEW_N(a, uint32_t, nv);
     p->held = RG_NEW_N(a, rg_val, nv);
+    p->heir = RG_NEW_N(a, rg_val, nv);
     p->array_name = RG_NEW_N(a, const char *, na);
     p->extent_name = RG_NEW_N(a, const char **, na);
     p->scalar_name = RG_NEW_N(a, const char *, f->scalars.n + 1);

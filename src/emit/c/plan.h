@@ -47,6 +47,7 @@ typedef struct rg_cplan {
     uint8_t *shape;       /* [ins] RG_SHAPE_ */
     uint32_t *var;        /* [vals] index into vars; 0: none (an expression, or never used) */
     rg_val *held;         /* [vals] what lived in its variable before, and may be read meanwhile */
+    rg_val *heir;         /* [vals] what its variable is promised to next */
     RG_VEC(rg_cvar) vars;
     const char **array_name;   /* [arrays] */
     const char ***extent_name; /* [arrays][rank] variable that holds an extent */

@@ -92,6 +92,8 @@ void rg_c_red_identity(rg_cprint *p, rg_red kind, rg_type t);
 const char *rg_c_bare(const char *text);
 /* Number of elements of array a as a size_t product, "" for one; "rg_count(n) * 3". */
 const char *rg_c_count_text(rg_cprint *p, rg_aid a);
+/* The same without the axes before `first`. */
+const char *rg_c_count_from_text(rg_cprint *p, rg_aid a, uint32_t first);
 /* Bytes of array a when all its extents are constants and it is no larger than most; else 0. */
 uint64_t rg_c_small_array(const rg_fn *f, rg_aid a, uint64_t most);
 /* First element of array a at the n leading indices from operand 0 of copy i. */

@@ -416,14 +416,14 @@ static void print_loop(rg_cprint *p, rg_iid i) {
 
 const char *rg_c_combine(rg_cprint *p, rg_red kind, rg_type t, const char *acc, const char *x) {
     rg_text out = {.arena = p->arena};
-    rg_c_red_text(&out, kind, t, acc, x, p->d->own_minmax);
+    rg_c_red_text(&out, kind, t, acc, x);
     return rg_text_str(&out);
 }
 
 void rg_c_red_identity(rg_cprint *p, rg_red kind, rg_type t) {
     bool real = rg_type_is_float(t);
     if (kind == RG_RED_MUL || kind == RG_RED_LAND)
-        rg_text_add(p->out, real ? "1" : "1");
+        rg_text_add(p->out, "1");
     else if (real && (kind == RG_RED_MIN || kind == RG_RED_MAX)) {
         p->helpers->math = true;
         rg_text_add(p->out, kind == RG_RED_MIN ? "INFINITY" : "-INFINITY");
