@@ -10,8 +10,9 @@
 #include <stdio.h>
 
 double bench_now(void); /* seconds on the wall */
-/* Seconds, for one thread or several: one thread's work is timed by the processor time of the process,
- * which leaves out when others had the core; that of several by the wall, waiting included. */
+/* Seconds, for one thread or several: one thread's work is timed by the processor time of the
+ * process, which leaves out when others had the core; that of several by the wall, waiting
+ * included. */
 double bench_clock(int threads);
 /* Keeps a result alive that nobody else uses. */
 void bench_use(double v);
@@ -19,9 +20,9 @@ void bench_use(double v);
 /* ---- what the machine can do, with a number of threads ---- */
 
 typedef struct bench_peaks {
-    double copy;       /* bytes a second, read plus written */
-    double f32, f64;   /* vector additions and multiplications a second */
-    double div32;      /* vector pairs of 1 / x and sqrt a second, float */
+    double copy;                      /* bytes a second, read plus written */
+    double f32, f64;                  /* vector additions and multiplications a second */
+    double div32;                     /* vector pairs of 1 / x and sqrt a second, float */
     double sinf_, expf_, exp_, tanh_; /* calls of the C library a second */
 } bench_peaks;
 
@@ -48,9 +49,9 @@ typedef struct bench_arg {
     size_t item;
     size_t rank;
     int64_t shape[3];
-    size_t count;  /* scalars of type float, double or int in all: struct fields are counted */
-    bool active;   /* has a gradient (an array or a scalar) */
-    bool output;   /* its cotangent is set before each backward launch */
+    size_t count; /* scalars of type float, double or int in all: struct fields are counted */
+    bool active;  /* has a gradient (an array or a scalar) */
+    bool output;  /* its cotangent is set before each backward launch */
     void *data, *grad;
 } bench_arg;
 
@@ -66,8 +67,8 @@ typedef struct bench_case {
     const char *name, *file, *kernel, *what;
     /* Gradient over objective as the C compiler builds it, one core; 0: none known. */
     double literature;
-    bool (*make)(bench_problem *p); /* false: out of memory */
-    void (*primal)(bench_problem *p); /* the kernel's file, built by the C compiler */
+    bool (*make)(bench_problem *p);    /* false: out of memory */
+    void (*primal)(bench_problem *p);  /* the kernel's file, built by the C compiler */
     void (*adjoint)(bench_problem *p); /* by hand */
     void (*work)(const bench_problem *p, bench_work *w);
 } bench_case;
@@ -83,7 +84,7 @@ void bench_seed(bench_problem *p);
 
 /* Two things timed in turns: the least of each, and the median of the ratios of neighbours. */
 typedef struct bench_pair {
-    double a, b; /* least seconds */
+    double a, b;   /* least seconds */
     double median; /* of a / b */
 } bench_pair;
 

@@ -1,5 +1,5 @@
-/* The cases: sizes and values of the arguments, the work that an adjoint cannot do without, and calls
- * of the kernel built by the C compiler and of the adjoint written by hand. */
+/* The cases: sizes and values of the arguments, the work that an adjoint cannot do without, and
+ * calls of the kernel built by the C compiler and of the adjoint written by hand. */
 #include "bench.h"
 #include "hand/hand.h"
 
@@ -156,7 +156,8 @@ static bool springs_make(bench_problem *p) {
     }
     for (int i = 0; i < n; i++) {
         int right = i % side + 1 < side, down = i / side + 1 < side;
-        const int to[3] = {right ? i + 1 : 0, down ? i + side : 0, right && down ? i + side + 1 : 0};
+        const int to[3] = {right ? i + 1 : 0, down ? i + side : 0,
+                           right && down ? i + side + 1 : 0};
         for (int k = 0; k < 3; k++)
             if (to[k]) {
                 end[2 * s] = i;
@@ -265,8 +266,8 @@ static bool gmm_make(bench_problem *p) {
     int n = 10000, mass = 0;
     double gamma = 1.0, pi = acos(-1.0), half = 0.5 * (GMM_D + mass + 1);
     double constant = -0.5 * n * GMM_D * log(2.0 * pi);
-    double prior = 2.0 * half * GMM_D * (log(gamma) - 0.5 * log(2.0)) -
-                   0.25 * GMM_D * (GMM_D - 1) * log(pi);
+    double prior =
+        2.0 * half * GMM_D * (log(gamma) - 0.5 * log(2.0)) - 0.25 * GMM_D * (GMM_D - 1) * log(pi);
     for (int j = 1; j <= GMM_D; j++)
         prior -= lgamma(half + 0.5 * (1 - j));
     add_int(p, n);
@@ -379,8 +380,8 @@ static void logsumexp_work(const bench_problem *p, bench_work *w) {
     w->exp_ = n;
 }
 
-#define CASE(id, file, kernel, literature, what)                                                  \
-    {#id, file, kernel, what, literature, id##_make, id##_primal, id##_hand, id##_work}
+#define CASE(id, file, kernel, literature, what)                                                   \
+    { #id, file, kernel, what, literature, id##_make, id##_primal, id##_hand, id##_work }
 
 const bench_case bench_cases[] = {
     CASE(axsin, "axsin.c", "axsin", 0, "y = a x + sin x, 1M float, x and a active"),
@@ -389,7 +390,8 @@ const bench_case bench_cases[] = {
     CASE(nbody, "nbody.c", "forces", 0, "n-body forces, 2,048 bodies, float"),
     CASE(matvec, "matvec.c", "matvec", 0, "matrix-vector, 2048 x 1024 float, both active"),
     CASE(gmm, "gmm.c", "gmm", 1.87, "Gaussian mixture, d=10 k=25, 10,000 points, double"),
-    CASE(lstm, "lstm.c", "lstm", 3.5, "LSTM cells, 2 layers of 14, 8 sequences of 256 steps, double"),
+    CASE(lstm, "lstm.c", "lstm", 3.5,
+         "LSTM cells, 2 layers of 14, 8 sequences of 256 steps, double"),
     CASE(least_squares, "least_squares.c", "least_squares", 2.0,
          "linear least squares, 2048 x 512 float"),
     CASE(logsumexp, "logsumexp.c", "logsumexp", 0.8, "log-sum-exp, 1M double"),

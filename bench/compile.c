@@ -59,17 +59,22 @@ static void generate(FILE *f, size_t n) {
             s++;
             break;
         case 7:
-            fprintf(f, "        if (a > %u.0f) {\n            b = b * c + d;\n        } else {\n"
-                       "            c = c - a * 0.25f;\n        }\n", q % 5);
+            fprintf(f,
+                    "        if (a > %u.0f) {\n            b = b * c + d;\n        } else {\n"
+                    "            c = c - a * 0.25f;\n        }\n",
+                    q % 5);
             s += 3;
             break;
         case 12:
-            fprintf(f, "        for (int j = 0; j < %u; j++) {\n"
-                       "            a = a * 0.5f + w[j] * b;\n        }\n", 3 + q % 5);
+            fprintf(f,
+                    "        for (int j = 0; j < %u; j++) {\n"
+                    "            a = a * 0.5f + w[j] * b;\n        }\n",
+                    3 + q % 5);
             s += 2;
             break;
         case 15:
-            fprintf(f, "        float t%zu = a * b - c / (1.0f + d * d);\n        a = t%zu;\n", s, s);
+            fprintf(f, "        float t%zu = a * b - c / (1.0f + d * d);\n        a = t%zu;\n", s,
+                    s);
             s += 2;
             break;
         default: {

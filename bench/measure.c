@@ -1,6 +1,6 @@
-/* One case on one device. Retrograd's launches and the hand-written code work on the same memory and
- * take turns, so that a busy machine slows both alike. Each turn is primal, then adjoint: both sides
- * find the caches as their own primal left them. */
+/* One case on one device. Retrograd's launches and the hand-written code work on the same memory
+ * and take turns, so that a busy machine slows both alike. Each turn is primal, then adjoint: both
+ * sides find the caches as their own primal left them. */
 #include "bench.h"
 
 #include <math.h>
@@ -44,13 +44,20 @@ static bool wrap(session *s, bench_problem *p, bench_result *out) {
         rg_array **at = &s->arrays[s->n_arrays];
         rg_status st = RG_OK;
         switch (a->kind) {
-        case BENCH_INT: s->args[i] = RG_VALUE(a->i); break;
-        case BENCH_F32: s->args[i] = RG_VALUE(a->f); break;
-        case BENCH_F64: s->args[i] = RG_VALUE(a->d); break;
+        case BENCH_INT:
+            s->args[i] = RG_VALUE(a->i);
+            break;
+        case BENCH_F32:
+            s->args[i] = RG_VALUE(a->f);
+            break;
+        case BENCH_F64:
+            s->args[i] = RG_VALUE(a->d);
+            break;
         case BENCH_ARRAY:
-            st = a->dtype == RG_DTYPE_STRUCT
-                     ? rg_array_wrap_struct(s->dev, a->item, a->rank, a->shape, a->data, a->grad, at)
-                     : rg_array_wrap(s->dev, a->dtype, a->rank, a->shape, a->data, a->grad, at);
+            st =
+                a->dtype == RG_DTYPE_STRUCT
+                    ? rg_array_wrap_struct(s->dev, a->item, a->rank, a->shape, a->data, a->grad, at)
+                    : rg_array_wrap(s->dev, a->dtype, a->rank, a->shape, a->data, a->grad, at);
             if (st == RG_OK)
                 s->args[i] = RG_ARRAY(*at);
             break;

@@ -28,7 +28,8 @@ void bench_use(double v) {
     sink = v;
 }
 
-/* a += b moves as many bytes as it says: what is written was read, so no line is fetched unasked. */
+/* a += b moves as many bytes as it says: what is written was read, so no line is fetched unasked.
+ */
 static double update_seconds(float *restrict a, const float *restrict b, size_t n) {
     double start = bench_clock(omp_get_max_threads());
 #pragma omp parallel for simd schedule(static)
@@ -71,21 +72,21 @@ static double bandwidth(void) {
 }
 
 /* Independent chains of v = v * a + b: LANES of them keep every unit busy. */
-#define PEAK(name, type)                                                                          \
-    static double name(size_t rounds) {                                                           \
-        type sum = 0;                                                                             \
-        _Pragma("omp parallel reduction(+ : sum)") {                                              \
-            type v[LANES];                                                                        \
-            for (int k = 0; k < LANES; k++)                                                       \
-                v[k] = (type)k;                                                                   \
-            for (size_t r = 0; r < rounds; r++)                                                   \
-                _Pragma("omp simd") for (int k = 0; k < LANES; k++) v[k] =                        \
-                    v[k] * (type)0.5 + (type)0.25;                                                \
-            for (int k = 0; k < LANES; k++)                                                       \
-                sum += v[k];                                                                      \
-        }                                                                                         \
-        bench_use((double)sum);                                                                   \
-        return 2.0 * LANES * (double)rounds;                                                      \
+#define PEAK(name, type)                                                                           \
+    static double name(size_t rounds) {                                                            \
+        type sum = 0;                                                                              \
+        _Pragma("omp parallel reduction(+ : sum)") {                                               \
+            type v[LANES];                                                                         \
+            for (int k = 0; k < LANES; k++)                                                        \
+                v[k] = (type)k;                                                                    \
+            for (size_t r = 0; r < rounds; r++)                                                    \
+                _Pragma("omp simd") for (int k = 0; k < LANES; k++) v[k] =                         \
+                    v[k] * (type)0.5 + (type)0.25;                                                 \
+            for (int k = 0; k < LANES; k++)                                                        \
+                sum += v[k];                                                                       \
+        }                                                                                          \
+        bench_use((double)sum);                                                                    \
+        return 2.0 * LANES * (double)rounds;                                                       \
     }
 PEAK(peak_f32, float)
 PEAK(peak_f64, double)
@@ -108,15 +109,15 @@ static double peak_div32(size_t rounds) {
     return LANES * (double)(rounds / 16);
 }
 
-#define CALLS(name, type, call)                                                                   \
-    static double name(size_t rounds) {                                                           \
-        type sum = 0;                                                                             \
-        _Pragma("omp parallel reduction(+ : sum)") for (size_t r = 0; r < rounds; r++) {          \
-            type x = (type)(r & 1023) * (type)-0.005;                                             \
-            sum += call(x);                                                                       \
-        }                                                                                         \
-        bench_use((double)sum);                                                                   \
-        return (double)rounds;                                                                    \
+#define CALLS(name, type, call)                                                                    \
+    static double name(size_t rounds) {                                                            \
+        type sum = 0;                                                                              \
+        _Pragma("omp parallel reduction(+ : sum)") for (size_t r = 0; r < rounds; r++) {           \
+            type x = (type)(r & 1023) * (type)-0.005;                                              \
+            sum += call(x);                                                                        \
+        }                                                                                          \
+        bench_use((double)sum);                                                                    \
+        return (double)rounds;                                                                     \
     }
 CALLS(calls_sinf, float, sinf)
 CALLS(calls_expf, float, expf)
@@ -148,8 +149,8 @@ void bench_measure_peaks(int threads, bench_peaks *out) {
 /* Units work side by side; calls of the C library use the same ones as arithmetic, and are counted
  * alone. */
 double bench_floor(const bench_work *w, const bench_peaks *p) {
-    double calls = w->sinf_ / p->sinf_ + w->expf_ / p->expf_ + w->exp_ / p->exp_ +
-                   w->tanh_ / p->tanh_;
+    double calls =
+        w->sinf_ / p->sinf_ + w->expf_ / p->expf_ + w->exp_ / p->exp_ + w->tanh_ / p->tanh_;
     double arithmetic = fmax(w->f32 / p->f32 + w->f64 / p->f64, w->div32 / p->div32);
     return fmax(w->bytes / p->copy, fmax(arithmetic, calls));
 }

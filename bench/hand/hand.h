@@ -3,8 +3,8 @@
  *
  * Each adds to the gradients x_b of its inputs from the cotangents of its outputs and clears the
  * cotangents of elements that the primal overwrote. Sums of the primal keep their order (the flags
- * allow no other, and so does the primal); sums of the adjoint are free to be reordered, so they may
- * be `simd`. Shared parameters have one accumulator for each thread. */
+ * allow no other, and so does the primal); sums of the adjoint are free to be reordered, so they
+ * may be `simd`. Shared parameters have one accumulator for each thread. */
 #ifndef BENCH_HAND_H
 #define BENCH_HAND_H
 

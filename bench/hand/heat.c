@@ -1,6 +1,7 @@
-/* Gathered: the gradient of u at a point takes from the cotangents of its five neighbours in v; those
- * on the rim are outputs of nobody and count as zero. A row of v_b is cleared as soon as the rows
- * around it are done, while it is still in the cache; rows that another thread reads, at the end. */
+/* Gathered: the gradient of u at a point takes from the cotangents of its five neighbours in v;
+ * those on the rim are outputs of nobody and count as zero. A row of v_b is cleared as soon as the
+ * rows around it are done, while it is still in the cache; rows that another thread reads, at the
+ * end. */
 #include "hand.h"
 
 #include <omp.h>
@@ -8,7 +9,7 @@
 
 static void gather(int h, int w, float c, float *restrict out, const float *v_b, int i) {
     const float *mid = v_b + (size_t)i * (size_t)w;
-    int has_mid = i > 0 && i < h - 1, has_up = i > 1, has_down = i < h - 2;
+    int has_mid = i > 0 && i<h - 1, has_up = i> 1, has_down = i < h - 2;
     const float *up = has_up ? mid - w : NULL, *down = has_down ? mid + w : NULL;
     if (has_mid) {
         out[0] += c * mid[1];

@@ -1,5 +1,5 @@
-/* The recorded launch keeps its two reductions; the gradient is then one pass. The largest x is only
- * a shift: its own share of the gradient cancels. */
+/* The recorded launch keeps its two reductions; the gradient is then one pass. The largest x is
+ * only a shift: its own share of the gradient cancels. */
 #include "hand.h"
 
 #include <math.h>

@@ -37,7 +37,8 @@ static void forward(int t, const double (*restrict w)[8][H], const double (*rest
                 k->ingate[l][j] = sigmoid(old->hidden[l][j] * w[l][1][j] + w[l][5][j]);
                 k->outgate[l][j] = sigmoid(in[j] * w[l][2][j] + w[l][6][j]);
                 k->change[l][j] = tanh(old->hidden[l][j] * w[l][3][j] + w[l][7][j]);
-                k->cell[l][j] = old->cell[l][j] * k->forget[l][j] + k->ingate[l][j] * k->change[l][j];
+                k->cell[l][j] =
+                    old->cell[l][j] * k->forget[l][j] + k->ingate[l][j] * k->change[l][j];
                 k->squashed[l][j] = tanh(k->cell[l][j]);
                 k->hidden[l][j] = k->outgate[l][j] * k->squashed[l][j];
             }

@@ -28,7 +28,8 @@ typedef struct rg_log {
 /* A whole tracked array saved once for each iteration: where a parallel in the loop writes it. */
 typedef struct rg_whole {
     rg_aid array;  /* of f */
-    rg_aid copies; /* one more axis: the iteration */
+    rg_aid copies; /* one more axis, the iteration; or growing: iteration after iteration */
+    bool grows;    /* the number of iterations is not known before the loop */
 } rg_whole;
 
 typedef RG_VEC(rg_whole) rg_wholes;

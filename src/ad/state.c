@@ -75,13 +75,9 @@ static void add_log(rg_adj *s, rg_iid i, bool in_parallel, void *user) {
             return;
     if (in_parallel) {
         if (!out->trips || s->in_if) {
-            rg_adj_refuse(
-                s, ins->loc,
-                "run the time loop for a number of steps known before it, outside of any `if`, "
-                "or give the array a time axis",
-                "array '%s' is overwritten by a parallel loop inside a serial loop of unknown "
-                "length",
-                r->name);
+            rg_aid grown = rg_adj_frame_array(s, rg_format(s->arena, "%s_saved", r->name), r->elem, 1,
+                                              RG_ARR_SAVE | RG_ARR_GROW);
+            RG_PUSH(s->arena, &out->wholes, (rg_whole){ins->array, grown, true});
             return;
         }
         const rg_ir_array *d = rg_array_at(s->g, s->data[ins->array]);
@@ -92,7 +88,7 @@ static void add_log(rg_adj *s, rg_iid i, bool in_parallel, void *user) {
         uint32_t rank = d->rank + 1;
         const rg_elem *elem = d->elem;
         rg_aid copies = rg_b_alloc(s->b, name, elem, rank, ext, RG_ARR_SAVE);
-        RG_PUSH(s->arena, &out->wholes, (rg_whole){ins->array, copies});
+        RG_PUSH(s->arena, &out->wholes, (rg_whole){ins->array, copies, false});
         return;
     }
     for (uint32_t k = 0; k < out->logs.n; k++)
@@ -131,12 +127,52 @@ void rg_adj_prepare_saves(rg_adj *s, rg_iid loop, rg_saved *out) {
     each_write(s, body, loop, false, add_rest, out);
 }
 
+/* Every scalar of a tracked array to or from place k of a growing array. */
+static void each_element(rg_adj *s, const rg_whole *w, rg_val k, bool restore) {
+    rg_build *b = s->b;
+    rg_aid a = s->data[w->array];
+    uint32_t rank = rg_array_at(s->g, a)->rank;
+    const rg_elem *elem = rg_array_at(s->g, a)->elem;
+    rg_val zero = rg_b_int(b, RG_I64, 0), idx[2 * RG_MAX_AXES], at[RG_MAX_AXES + 1], place = k;
+    for (uint32_t d = 0; d < rank; d++) {
+        rg_val n = rg_array_at(s->g, a)->extents[d];
+        rg_iid loop = rg_b_for(b, zero, n, NULL, 0, 0);
+        rg_b_push(b, rg_ins_at(s->g, loop)->region[0]);
+        idx[d] = rg_b_arg(b, 0);
+        place = rg_b_op2(b, RG_ADD, rg_b_op2(b, RG_MUL, place, n), idx[d]);
+    }
+    for (uint32_t l = 0; l < elem->nleaves; l++) {
+        const rg_leaf *leaf = &elem->leaves[l];
+        at[0] = place;
+        for (uint32_t d = 0; d < leaf->ndims; d++) {
+            rg_iid loop = rg_b_for(b, zero, rg_b_int(b, RG_I64, leaf->dims[d]), NULL, 0, 0);
+            rg_b_push(b, rg_ins_at(s->g, loop)->region[0]);
+            idx[rank + d] = at[d + 1] = rg_b_arg(b, 0);
+        }
+        if (restore)
+            rg_b_store(b, a, l, idx, rg_b_load(b, w->copies, l, at, RG_INS_SAVE), 0);
+        else
+            rg_b_store(b, w->copies, l, at, rg_b_load(b, a, l, idx, 0), RG_INS_SAVE);
+        for (uint32_t d = 0; d < leaf->ndims; d++) {
+            rg_b_yield(b, NULL, 0);
+            rg_b_pop(b);
+        }
+    }
+    for (uint32_t d = 0; d < rank; d++) {
+        rg_b_yield(b, NULL, 0);
+        rg_b_pop(b);
+    }
+}
+
 void rg_adj_begin_iteration(rg_adj *s, rg_saved *v, rg_val k) {
     for (uint32_t n = 0; n < v->logs.n; n++)
         rg_b_store(s->b, v->logs.at[n].starts, 0, &k,
                    rg_b_load(s->b, v->logs.at[n].counter, 0, NULL, 0), RG_INS_SAVE);
     for (uint32_t n = 0; n < v->wholes.n; n++)
-        rg_b_copy(s->b, v->wholes.at[n].copies, s->data[v->wholes.at[n].array], &k, 1);
+        if (v->wholes.at[n].grows)
+            each_element(s, &v->wholes.at[n], k, false);
+        else
+            rg_b_copy(s->b, v->wholes.at[n].copies, s->data[v->wholes.at[n].array], &k, 1);
 }
 
 void rg_adj_log_store(rg_adj *s, rg_iid access, const rg_val *idx, rg_val old) {
@@ -158,7 +194,10 @@ void rg_adj_log_store(rg_adj *s, rg_iid access, const rg_val *idx, rg_val old) {
 void rg_adj_restore_iteration(rg_adj *s, rg_saved *v, rg_val k) {
     rg_build *b = s->b;
     for (uint32_t n = 0; n < v->wholes.n; n++)
-        rg_b_copy(b, s->data[v->wholes.at[n].array], v->wholes.at[n].copies, &k, 1);
+        if (v->wholes.at[n].grows)
+            each_element(s, &v->wholes.at[n], k, true);
+        else
+            rg_b_copy(b, s->data[v->wholes.at[n].array], v->wholes.at[n].copies, &k, 1);
     for (uint32_t n = 0; n < v->logs.n; n++) {
         const rg_log *l = &v->logs.at[n];
         rg_val from = rg_b_load(b, l->starts, 0, &k, RG_INS_SAVE);
@@ -190,7 +229,7 @@ static void add_snapshot(rg_adj *s, rg_iid i, bool in_parallel, void *user) {
     uint32_t rank = d->rank;
     const rg_elem *elem = d->elem;
     rg_aid copies = rg_b_alloc(s->b, name, elem, rank, ext, RG_ARR_SAVE);
-    RG_PUSH(s->arena, out, (rg_whole){a, copies});
+    RG_PUSH(s->arena, out, (rg_whole){a, copies, false});
 }
 
 void rg_adj_snapshot_alloc(rg_adj *s, rg_iid parallel) {

@@ -131,7 +131,7 @@ static const struct {
 #define K(name)                                                                                    \
     { #name, name }
     K(integers), K(reals), K(maths),     K(loops), K(jumps),  K(switches), K(structs),
-    K(pointers), K(logic), K(constants), K(tasks), K(params), K(calls),
+    K(pointers), K(logic), K(constants), K(tasks), K(params), K(calls),    K(atomics),
 #undef K
 };
 
