@@ -24,11 +24,10 @@ static float dot(vec3 a, vec3 b) {
 
 void fly(int steps, int n, int m, const vec3 start[n], const int ends[m][2], const float rest[m],
          float dt, float mass, float stiffness, float damping, vec3 launch, vec3 target,
-         vec3 pos[steps + 1][n], vec3 vel[steps + 1][n], float loss[1])
-{
+         vec3 pos[steps + 1][n], vec3 vel[steps + 1][n], float loss[1]) {
     const float gravity = -9.81f, floor_stiffness = 5.0f, floor_damping = 0.1f, friction = 0.2f;
 
-    #pragma omp parallel for
+#pragma omp parallel for
     for (int i = 0; i < n; i++) {
         pos[0][i] = start[i];
         vel[0][i] = launch;
@@ -37,7 +36,7 @@ void fly(int steps, int n, int m, const vec3 start[n], const int ends[m][2], con
     for (int t = 0; t < steps; t++) {
         vec3 force[n];
 
-        #pragma omp parallel for
+#pragma omp parallel for
         for (int i = 0; i < n; i++) {
             vec3 p = pos[t][i], v = vel[t][i];
             vec3 f = {0.0f, mass * gravity, 0.0f};
@@ -50,28 +49,28 @@ void fly(int steps, int n, int m, const vec3 start[n], const int ends[m][2], con
             force[i] = f;
         }
 
-        #pragma omp parallel for
+#pragma omp parallel for
         for (int s = 0; s < m; s++) {
             int a = ends[s][0], b = ends[s][1];
             vec3 d = sub(pos[t][b], pos[t][a]);
             vec3 u = sub(vel[t][b], vel[t][a]);
             float length = sqrtf(dot(d, d));
             float pull = stiffness * (length - rest[s]) / length + damping * dot(u, d) / dot(d, d);
-            #pragma omp atomic
+#pragma omp atomic
             force[a].x += pull * d.x;
-            #pragma omp atomic
+#pragma omp atomic
             force[a].y += pull * d.y;
-            #pragma omp atomic
+#pragma omp atomic
             force[a].z += pull * d.z;
-            #pragma omp atomic
+#pragma omp atomic
             force[b].x -= pull * d.x;
-            #pragma omp atomic
+#pragma omp atomic
             force[b].y -= pull * d.y;
-            #pragma omp atomic
+#pragma omp atomic
             force[b].z -= pull * d.z;
         }
 
-        #pragma omp parallel for
+#pragma omp parallel for
         for (int i = 0; i < n; i++) {
             float k = dt / mass;
             vec3 v = vel[t][i], p = pos[t][i];
@@ -87,7 +86,7 @@ void fly(int steps, int n, int m, const vec3 start[n], const int ends[m][2], con
     }
 
     float cx = 0.0f, cy = 0.0f, cz = 0.0f;
-    #pragma omp parallel for reduction(+ : cx, cy, cz)
+#pragma omp parallel for reduction(+ : cx, cy, cz)
     for (int i = 0; i < n; i++) {
         cx += pos[steps][i].x;
         cy += pos[steps][i].y;

@@ -73,7 +73,7 @@ static int open_world(world *w, const char *mesh_path, const char *kernel, const
     w->stiffness = 2.0f;
     w->damping = 0.003f;
     w->launch = (vec3){3.2f, 2.4f, 0.0f};
-    w->target = (vec3){5.4f, 1.0f, 0.6f};
+    w->target = (vec3){5.4f, 0.85f, 0.6f};
     float low = INFINITY;
     for (int i = 0; i < w->n; i++)
         low = fminf(low, w->body.at[i][1]);
@@ -222,8 +222,7 @@ static int check(world *w) {
  * to be 0 (Polyak, 1987). First the launch, then the stiffness too, in units in which one step of
  * each weighs about the same. Returns the number of losses written to curve. */
 static int descend(world *w, float *curve, int *switched) {
-    static const float unit[4] = {1, 1, 1, 0.5f};
-    float last[4] = {0};
+    static const float unit[4] = {1, 2, 1, 0.5f};
     int n = 0;
     bool stiffness_too = false;
     double started = now();
@@ -253,11 +252,10 @@ static int descend(world *w, float *curve, int *switched) {
         float norm = 0;
         for (int k = 0; k < 4; k++)
             norm += unit[k] * unit[k] * grad[k] * grad[k];
-        float step = norm > 0 ? 0.7f * loss / norm : 0;
+        float step = norm > 0 ? loss / norm : 0;
         for (int k = 0; k < 4; k++) {
-            float move = step * unit[k] * unit[k] * grad[k] + 0.5f * last[k];
-            last[k] = fminf(fmaxf(move, -0.6f), 0.6f);
-            *p[k] -= last[k];
+            float move = step * unit[k] * unit[k] * grad[k];
+            *p[k] -= fminf(fmaxf(move, -0.6f), 0.6f);
         }
         w->stiffness = fminf(fmaxf(w->stiffness, 0.5f), 3.0f); /* what this time step bears */
     }

@@ -34,7 +34,7 @@ static void centre_of(const scene *s, int t, float c[3]) {
 
 static void draw_floor(image *im, const camera *c) {
     for (int i = -4; i < 16; i++)
-        for (int j = -4; j < 4; j++) {
+        for (int j = -4; j < 7; j++) {
             float q[4][3];
             for (int k = 0; k < 4; k++) {
                 float p[3] = {0.5f * (float)(i + (k == 1 || k == 2)), -0.004f,
@@ -114,8 +114,8 @@ static void draw_curve(image *im, const scene *s) {
     if (s->switched < s->n) {
         float x = x0 + (x1 - x0) * (float)s->switched / (float)(s->n > 1 ? s->n - 1 : 1);
         image_line(im, x, y0, x, y1, f, (color){0.45f, 0.62f, 0.45f});
-        image_text(im, fminf(x - 40 * f, x1 - 84 * f), y0 - 16 * f, 10 * f, (color){0.20f, 0.40f, 0.20f},
-                   "STIFFNESS TOO");
+        image_text(im, fminf(x - 40 * f, x1 - 84 * f), y0 - 16 * f, 10 * f,
+                   (color){0.20f, 0.40f, 0.20f}, "STIFFNESS TOO");
     }
     float px = 0, py = 0;
     for (int i = 0; i < s->n; i++) {
@@ -144,7 +144,7 @@ static void draw_target(image *im, const camera *c, const scene *s) {
     image_disc(im, q[0], q[1], 8 * FACTOR, red);
     image_disc(im, q[0], q[1], 5 * FACTOR, (color){1, 1, 1});
     image_disc(im, q[0], q[1], 2.5f * FACTOR, red);
-    image_text(im, q[0] + 12 * FACTOR, q[1] - 5 * FACTOR, 11 * FACTOR, red, "TARGET");
+    image_text(im, q[0] - 24 * FACTOR, q[1] - 26 * FACTOR, 11 * FACTOR, red, "TARGET");
 }
 
 bool scene_draw(const scene *s, const char *path) {

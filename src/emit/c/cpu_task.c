@@ -444,7 +444,7 @@ static void print_loop_function(task *t, uint32_t id, const char *tail, bool alo
     p->out = &out;
     p->indent = 1;
     rg_text_format(&out,
-                   "static __attribute__((noinline)) void %s_b%u%s(const rg_cpu_env *rg_env, int "
+                   "static RG_APART void %s_b%u%s(const rg_cpu_env *rg_env, int "
                    "rg_thread,\n    int64_t rg_begin, int64_t rg_end",
                    s->entry, id, tail);
     for (uint32_t k = 0; k < t->caps.n; k++)
@@ -631,7 +631,8 @@ static void print_skip(task *t, rg_aid a) {
     for (uint32_t k = 0; k < t->lead[a]; k++) {
         const char *rest = rg_c_count_from_text(p, a, k + 1);
         rg_text_format(p->out, "%s(size_t)(%s)%s%s", k ? " + " : "",
-                       rg_c_expr_text(p, t->lead_index[a][k], RG_P_ASSIGN), *rest ? " * " : "", rest);
+                       rg_c_expr_text(p, t->lead_index[a][k], RG_P_ASSIGN), *rest ? " * " : "",
+                       rest);
     }
     rg_text_format(p->out, ") * sizeof(%s);\n", elem_type(t, a));
 }
