@@ -16,15 +16,20 @@ $(BUILD)/build.ninja:
 demo: build
 	$(BUILD)/examples/cow/cow examples/cow/spot.obj examples/cow/cow.c cow.png
 
-test: build
+test: test-setup $(BUILD)/build.ninja
+	@grep -q unit_test_ir $(BUILD)/build.ninja || meson setup --reconfigure $(BUILD)
+	@ninja -C $(BUILD)
 	@$(PYTHON) tests/run.py --build $(BUILD) $(TESTS)
 
 bench: build
 	@$(PYTHON) bench/run.py --build $(BUILD) $(BENCH)
 
+test-setup:
+	@scripts/setup test
+
 # All tests again under the address and undefined-behaviour sanitizers.
 sanitize:
-	@scripts/setup
+	@scripts/setup test
 	@test -f $(BUILD)-sanitize/build.ninja || meson setup $(BUILD)-sanitize \
 	  -Db_sanitize=address,undefined -Dverify=true -Db_lundef=false
 	@ninja -C $(BUILD)-sanitize
@@ -47,4 +52,4 @@ install: build
 clean:
 	@rm -rf $(BUILD) $(BUILD)-sanitize
 
-.PHONY: all build demo test bench sanitize fuzz format install clean
+.PHONY: all build demo test test-setup bench sanitize fuzz format install clean

@@ -95,10 +95,12 @@ typedef struct rg_device_options {
 
 typedef struct rg_device_info {
     size_t size;
-    char name[32];         /* what rg_device_open takes: "cpu", "ref" */
+    char name[32];         /* what rg_device_open takes: "cpu", "ref", "vulkan", "vulkan:1" */
     char description[160]; /* "x86-64, 2 threads, gcc 12.2.0" */
     bool available;
     char why_not[160];     /* when not available */
+    char addressing[16];   /* Vulkan: "address" or "offset"; else "" */
+    char caps[256];        /* what the device was measured to do, words; "" when it does all */
 } rg_device_info;
 
 /* Devices that this build knows, present or not. */
