@@ -171,6 +171,7 @@ typedef struct rg_param {
     uint32_t rank;
     const char **extent_text; /* [rank] C text of each declared extent; NULL: not declared */
     bool is_const;
+    bool is_record;          /* not the source's: values captured at the recorded launch (ad.h) */
     rg_loc loc;
 } rg_param;
 

@@ -340,7 +340,7 @@ void rg_vk_describe(rg_context *ctx, rg_device_info *out) {
     bool named = v->driver.driverName[0] != 0;
     out->available = true;
     snprintf(out->description, sizeof out->description,
-             "%.60s, Vulkan %u.%u, %.30s%s%.30s, %s mode, %s memory", p->deviceName,
+             "%.48s, Vulkan %u.%u, %.20s%s%.20s, %s mode, %s memory", p->deviceName,
              VK_API_VERSION_MAJOR(p->apiVersion), VK_API_VERSION_MINOR(p->apiVersion),
              named ? v->driver.driverName : "driver", named ? " " : "", v->driver.driverInfo,
              v->caps.addressing == RG_SPIRV_ADDRESS ? "address" : "offset",

@@ -198,7 +198,7 @@ static void kernel_init(rg_module *m, uint32_t index) {
 }
 
 /* The diagnostics as the message; returns status. */
-static rg_status refuse(rg_context *ctx, const rg_diags *d, rg_arena *sources, rg_status status) {
+rg_status rg_refuse(rg_context *ctx, const rg_diags *d, rg_arena *sources, rg_status status) {
     rg_arena *a = rg_arena_new(&ctx->allocator);
     if (!a)
         return rg_fail_memory(ctx);
@@ -244,7 +244,7 @@ static rg_status compile(rg_context *ctx, rg_device *dev, const char *path, cons
     if (compiled == RG_COMPILE_MEMORY)
         return rg_fail_memory(ctx);
     if (compiled == RG_COMPILE_ERRORS)
-        s = refuse(ctx, &unit->diags, unit->arena, RG_ERROR_SOURCE);
+        s = rg_refuse(ctx, &unit->diags, unit->arena, RG_ERROR_SOURCE);
     else if (compiled == RG_COMPILE_INTERNAL)
         s = rg_fail_thrown(ctx, unit->arena, RG_THROW_INTERNAL);
     if (s != RG_OK) {
@@ -275,7 +275,7 @@ static rg_status compile(rg_context *ctx, rg_device *dev, const char *path, cons
     /* Warnings are all that a success has to say. */
     rg_fail(ctx, RG_OK, "%s", "");
     if (unit->diags.list.n)
-        refuse(ctx, &unit->diags, unit->arena, RG_OK);
+        rg_refuse(ctx, &unit->diags, unit->arena, RG_OK);
     *out = m;
     return RG_OK;
 }
@@ -579,7 +579,7 @@ rg_status rg_kernel_variant(rg_kernel *k, rg_mode mode, const rg_activity *act, 
     if (c == RG_COMPILE_MEMORY)
         s = rg_fail_memory(ctx);
     else if (c == RG_COMPILE_ERRORS)
-        s = refuse(ctx, &v->diags, k->module->unit->arena, RG_ERROR_REFUSED);
+        s = rg_refuse(ctx, &v->diags, k->module->unit->arena, RG_ERROR_REFUSED);
     else if (c == RG_COMPILE_INTERNAL)
         s = rg_fail_thrown(ctx, v->arena, RG_THROW_INTERNAL);
     if (s != RG_OK) {

@@ -92,6 +92,9 @@ struct rg_module {
 void rg_module_retain(rg_module *m);
 void rg_module_drop(rg_module *m);
 
+/* Fails with the diagnostics' text. sources: the arena of the module that they point into. */
+rg_status rg_refuse(rg_context *ctx, const rg_diags *d, rg_arena *sources, rg_status status);
+
 /* NULL, or words for what is wrong with the handle. */
 const char *rg_kernel_fault(const rg_kernel *k);
 

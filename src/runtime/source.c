@@ -36,8 +36,19 @@ static rg_status choose(rg_kernel *k, const rg_emit_options *o) {
     return RG_OK;
 }
 
-static void emit(rg_kernel *k, const rg_variant *v, const rg_emit_options *o,
-                 const rg_activity *act, rg_text *out) {
+/* A caller of plain C hands over pointers only, so lengths must follow from the parameters. */
+static void emit_plain(rg_variant *v, const rg_activity *act, rg_text *out) {
+    rg_aid a = rg_emit_c_plain(v->fn, act, out);
+    if (!a)
+        return;
+    const rg_param *p = &v->fn->params.at[rg_array_at(v->fn, a)->param];
+    rg_error(&v->diags, p->loc, "declare it with its length: `T x[n]`, n a parameter before it",
+             "the %s of '%s' as C needs the length of '%s', which its declaration does not give",
+             rg_mode_name(v->fn->mode), v->fn->name, p->name);
+}
+
+static void emit(rg_kernel *k, rg_variant *v, const rg_emit_options *o, const rg_activity *act,
+                 rg_text *out) {
     rg_emit_c_options plain = {0};
     if (k->module->dev)
         plain.checked = k->module->dev->options.checked;
@@ -46,7 +57,7 @@ static void emit(rg_kernel *k, const rg_variant *v, const rg_emit_options *o,
     const rg_fn *fns[1] = {v->fn};
     switch (o->target) {
     case RG_TARGET_C:
-        rg_emit_c_plain(v->fn, act, out);
+        emit_plain(v, act, out);
         break;
     case RG_TARGET_IR:
         rg_ir_print(v->fn, out);
@@ -94,8 +105,11 @@ rg_status rg_kernel_emit(rg_kernel *k, const rg_emit_options *o, char **out) {
     } else {
         rg_text text = {.arena = a};
         emit(k, v, o, &act, &text);
-        *out = rg_ctx_gift(ctx, rg_text_str(&text));
-        if (!*out)
+        if (v->diags.errors)
+            result = rg_refuse(ctx, &v->diags, k->module->unit->arena, RG_ERROR_REFUSED);
+        else
+            *out = rg_ctx_gift(ctx, rg_text_str(&text));
+        if (!*out && result == RG_OK)
             result = RG_ERROR_MEMORY;
     }
     rg_arena_free(a);

@@ -112,7 +112,7 @@ rg_uses rg_uses_of(const rg_fn *f, uint32_t param) {
             (i->op == RG_STORE || i->op == RG_ADDTO || i->op == RG_RMW || i->op == RG_COPY) &&
             i->array == p->array;
     }
-    u.writes |= (rg_array_at(f, p->array)->flags & RG_ARR_WRITTEN) != 0;
+    /* not RG_ARR_WRITTEN: the front-end sets it for stores that turn out never to run */
     u.covers = u.writes && covers(f, p->array);
     if (u.covers)
         u.reads = false;

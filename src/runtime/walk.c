@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { FIRST_GROW = 256, FIRST_SCRATCH = 64 };
+
 static rg_status run_region(rg_walk *w, rg_rid r);
 
 /* ---- values ---- */
@@ -59,7 +61,57 @@ static uint32_t slot_of(const rg_walk *w, rg_val v) {
     return w->plan->slot[v] - 1;
 }
 
+static rg_const read_scalar(rg_mem m, const unsigned char *p) {
+    rg_const c = {.i = 0};
+    uint64_t bits = 0;
+    memcpy(&bits, p, rg_mem_size(m)); /* little-endian: the low bytes */
+    switch (m) {
+    case RG_M_BOOL:
+        c.i = (bits & 0xff) != 0;
+        break;
+    case RG_M_I8:
+        c.i = (int8_t)bits;
+        break;
+    case RG_M_I16:
+        c.i = (int16_t)bits;
+        break;
+    case RG_M_I32:
+        c.i = (int32_t)bits;
+        break;
+    case RG_M_F16:
+        c.f = (double)rg_half_to_float((uint16_t)bits);
+        break;
+    case RG_M_F32:
+        return rg_walk_from_bits(RG_F32, bits);
+    case RG_M_F64:
+        return rg_walk_from_bits(RG_F64, bits);
+    default:
+        c.i = (int64_t)bits;
+        break;
+    }
+    return c;
+}
+
+/* Constants and parameters are known wherever they stand, inside tasks too. */
+static bool immediate(const rg_walk *w, rg_val v, rg_const *out) {
+    rg_op op = rg_def_op(w->f, v);
+    if (op != RG_CONST && op != RG_SCALAR)
+        return false;
+    const rg_ins *i = rg_ins_at(w->f, w->f->vals.at[v].def);
+    if (op == RG_SCALAR) {
+        const rg_scalar *s = &w->f->scalars.at[i->imm.i];
+        *out = read_scalar(s->mem, (const unsigned char *)w->scalars[s->param] + s->offset);
+    } else if (rg_type_is_float(rg_type_of(w->f, v))) {
+        out->f = i->imm.f;
+    } else {
+        out->i = i->imm.i;
+    }
+    return true;
+}
+
 rg_status rg_walk_value(rg_walk *w, rg_val v, rg_const *out) {
+    if (immediate(w, v, out))
+        return RG_OK;
     if (in_slot(w, v) && !w->known[v]) {
         uint64_t bits = 0;
         rg_status s = w->ops->read_slot(w->user, slot_of(w, v), &bits);
@@ -137,11 +189,35 @@ bool rg_walk_count(const rg_walk *w, rg_aid a, uint64_t *out) {
     return fits && n <= (uint64_t)INT64_MAX;
 }
 
+/* RG_ARR_GROW: makes room for n elements; doubling, so that a loop that appends stays linear. Its
+ * extent is the room that there is. */
+static rg_status grow(rg_walk *w, const rg_ins *i, rg_aid id, int64_t n) {
+    const rg_ir_array *a = rg_array_at(w->f, id);
+    uint64_t size = a->elem->size ? a->elem->size : 1, have = (uint64_t)w->extents[id][0] * size;
+    uint64_t need;
+    if (n <= w->extents[id][0])
+        return RG_OK;
+    if (n < 2 * w->extents[id][0])
+        n = 2 * w->extents[id][0];
+    if (__builtin_mul_overflow((uint64_t)n, size, &need) || need > (uint64_t)INT64_MAX / 4)
+        return fail_array(w, i, RG_ERROR_MEMORY, "is too large: elements ", n);
+    if (need > w->capacity[id]) {
+        rg_status s =
+            w->ops->alloc(w->user, id, need, have, (a->flags & RG_ARR_ZERO) != 0);
+        if (s != RG_OK)
+            return s;
+        w->capacity[id] = need;
+    }
+    w->extents[id][0] = n;
+    return RG_OK;
+}
+
 static rg_status run_alloc(rg_walk *w, const rg_ins *i) {
     const rg_ir_array *a = rg_array_at(w->f, i->array);
     if (a->flags & RG_ARR_GROW) {
         w->extents[i->array][0] = 0;
-        return RG_OK;
+        w->capacity[i->array] = 0;
+        return grow(w, i, i->array, FIRST_GROW);
     }
     for (uint32_t k = 0; k < a->rank; k++) {
         rg_const c;
@@ -158,28 +234,6 @@ static rg_status run_alloc(rg_walk *w, const rg_ins *i) {
         bytes > (uint64_t)INT64_MAX)
         return fail_array(w, i, RG_ERROR_MEMORY, "is too large: axes ", a->rank);
     return w->ops->alloc(w->user, i->array, bytes, 0, (a->flags & RG_ARR_ZERO) != 0);
-}
-
-/* RG_ARR_GROW: makes room for n elements; doubling, so that a loop that appends stays linear. */
-static rg_status grow(rg_walk *w, const rg_ins *i, rg_aid id, int64_t n) {
-    const rg_ir_array *a = rg_array_at(w->f, id);
-    uint64_t have = (uint64_t)w->extents[id][0] * a->elem->size, need;
-    if (n <= w->extents[id][0])
-        return RG_OK;
-    if (__builtin_mul_overflow((uint64_t)n, a->elem->size, &need) ||
-        need > (uint64_t)INT64_MAX / 2)
-        return fail_array(w, i, RG_ERROR_MEMORY, "is too large: elements ", n);
-    if (need > w->capacity[id] || have == 0) {
-        uint64_t want = need > 2 * have ? need : 2 * have;
-        rg_status s =
-            w->ops->alloc(w->user, id, want < 4096 ? 4096 : want, have,
-                          (a->flags & RG_ARR_ZERO) != 0);
-        if (s != RG_OK)
-            return s;
-        w->capacity[id] = want < 4096 ? 4096 : want;
-    }
-    w->extents[id][0] = n;
-    return RG_OK;
 }
 
 /* Linear number of the sub-array at the n leading indices. */
@@ -230,36 +284,122 @@ static rg_status run_copy(rg_walk *w, const rg_ins *i) {
     return w->ops->copy(w->user, i->array, at_to * bytes, i->array2, at_from * bytes, bytes);
 }
 
-/* A stretch that stores to a growing array at an index that the host knows: the room is made before
- * it runs. */
-static rg_status grow_for(rg_walk *w, const rg_task *t) {
-    for (uint32_t k = 0; k < t->stretch.n; k++) {
-        const rg_ins *i = rg_ins_at(w->f, t->stretch.at[k]);
-        if (i->op != RG_STORE || !(rg_array_at(w->f, i->array)->flags & RG_ARR_GROW) ||
-            rg_array_at(w->f, i->array)->kind != RG_ARR_LOCAL)
+/* ---- tasks ---- */
+
+static bool has_need(const rg_task *t) {
+    bool any = false;
+    for (uint32_t k = 0; k < t->scratch.n; k++)
+        any |= t->scratch.at[k].need != 0;
+    for (uint32_t k = 0; k < t->arrays.n; k++)
+        any |= t->array_need.at[k] != 0;
+    return any;
+}
+
+/* Capacities of the task's own arrays: a product of extents, or what was enough last time. */
+static rg_status set_scratch(rg_walk *w, uint32_t t) {
+    const rg_task *task = &w->plan->tasks.at[t];
+    for (uint32_t k = 0; k < task->scratch.n; k++) {
+        const rg_task_scratch *s = &task->scratch.at[k];
+        uint64_t n = 1;
+        if (s->need) {
+            if (!w->scratch[t][k])
+                w->scratch[t][k] = FIRST_SCRATCH;
             continue;
-        rg_val v = w->f->pool.at[i->opnd];
-        if (in_slot(w, v) && !w->known[v])
+        }
+        const rg_ins *i = rg_ins_at(w->f, s->alloc);
+        for (uint32_t x = 0; x < i->nopnd; x++) {
+            rg_const c;
+            rg_status e = rg_walk_value(w, w->f->pool.at[i->opnd + x], &c);
+            if (e != RG_OK)
+                return e;
+            if (c.i <= 0)
+                n = 0;
+            else if (__builtin_mul_overflow(n, (uint64_t)c.i, &n))
+                return fail_array(w, i, RG_ERROR_MEMORY, "is too large: an axis of ", c.i);
+        }
+        w->scratch[t][k] = n;
+    }
+    return RG_OK;
+}
+
+static rg_status need_of(rg_walk *w, uint32_t slot, uint64_t *out) {
+    uint64_t bits = 0;
+    rg_status s = w->ops->read_slot(w->user, slot, &bits);
+    *out = (uint32_t)bits;
+    return s;
+}
+
+/* What did not fit gets room for twice as much; *again when there was any. */
+static rg_status meet_needs(rg_walk *w, uint32_t t, bool *again) {
+    const rg_task *task = &w->plan->tasks.at[t];
+    *again = false;
+    for (uint32_t k = 0; k < task->scratch.n; k++) {
+        const rg_task_scratch *x = &task->scratch.at[k];
+        uint64_t need;
+        if (!x->need)
             continue;
-        rg_const c = w->vals[v];
-        if (c.i < 0 || c.i == INT64_MAX)
-            return fail_array(w, i, RG_ERROR_FAULT, "is written at an index outside it: ", c.i);
-        rg_status s = grow(w, i, i->array, c.i + 1);
+        rg_status s = need_of(w, x->need - 1, &need);
+        if (s != RG_OK)
+            return s;
+        if (need <= w->scratch[t][k])
+            continue;
+        *again = true;
+        w->scratch[t][k] = need > 2 * w->scratch[t][k] ? need : 2 * w->scratch[t][k];
+    }
+    for (uint32_t k = 0; k < task->arrays.n; k++) {
+        uint64_t need;
+        if (!task->array_need.at[k])
+            continue;
+        rg_status s = need_of(w, task->array_need.at[k] - 1, &need);
+        if (s != RG_OK)
+            return s;
+        rg_aid a = task->arrays.at[k];
+        if (need <= (uint64_t)w->extents[a][0])
+            continue;
+        *again = true;
+        rg_ins at = {.array = a};
+        s = grow(w, &at, a, (int64_t)need);
         if (s != RG_OK)
             return s;
     }
     return RG_OK;
 }
 
-/* ---- structure ---- */
+static rg_status clear_needs(rg_walk *w, const rg_task *task) {
+    rg_status s = RG_OK;
+    for (uint32_t k = 0; k < task->scratch.n && s == RG_OK; k++)
+        if (task->scratch.at[k].need)
+            s = w->ops->write_slot(w->user, task->scratch.at[k].need - 1, 0);
+    for (uint32_t k = 0; k < task->arrays.n && s == RG_OK; k++)
+        if (task->array_need.at[k])
+            s = w->ops->write_slot(w->user, task->array_need.at[k] - 1, 0);
+    return s;
+}
 
 static rg_status dispatch(rg_walk *w, uint32_t t, uint64_t iterations) {
     const rg_task *task = &w->plan->tasks.at[t];
-    rg_status s = w->ops->dispatch(w->user, t, iterations);
+    rg_status s = set_scratch(w, t);
+    bool needs = has_need(task), again = false;
+    if (needs && s == RG_OK)
+        s = w->ops->save(w->user, t);
+    do {
+        if (s == RG_OK && again)
+            s = w->ops->restore(w->user, t);
+        if (s == RG_OK && needs)
+            s = clear_needs(w, task);
+        if (s == RG_OK)
+            s = w->ops->dispatch(w->user, t, iterations);
+        if (s == RG_OK && needs)
+            s = meet_needs(w, t, &again);
+    } while (s == RG_OK && again);
+    if (needs)
+        w->ops->drop(w->user, t);
     for (uint32_t k = 0; k < task->outputs.n; k++)
         w->known[task->outputs.at[k]] = false;
     return s;
 }
+
+/* ---- structure ---- */
 
 static uint64_t trip_count(rg_type t, int64_t lo, int64_t hi) {
     bool none = t == RG_U64 ? (uint64_t)hi <= (uint64_t)lo : hi <= lo;
@@ -359,37 +499,6 @@ static rg_status run_loop(rg_walk *w, rg_iid id) {
 
 /* ---- instructions ---- */
 
-static rg_const read_scalar(rg_mem m, const unsigned char *p) {
-    rg_const c = {.i = 0};
-    uint64_t bits = 0;
-    memcpy(&bits, p, rg_mem_size(m)); /* little-endian: the low bytes */
-    switch (m) {
-    case RG_M_BOOL:
-        c.i = (bits & 0xff) != 0;
-        break;
-    case RG_M_I8:
-        c.i = (int8_t)bits;
-        break;
-    case RG_M_I16:
-        c.i = (int16_t)bits;
-        break;
-    case RG_M_I32:
-        c.i = (int32_t)bits;
-        break;
-    case RG_M_F16:
-        c.f = (double)rg_half_to_float((uint16_t)bits);
-        break;
-    case RG_M_F32:
-        return rg_walk_from_bits(RG_F32, bits);
-    case RG_M_F64:
-        return rg_walk_from_bits(RG_F64, bits);
-    default:
-        c.i = (int64_t)bits;
-        break;
-    }
-    return c;
-}
-
 /* What C leaves undefined (a division by zero) gives 0 here: nothing that is defined depends on
  * it. */
 static rg_status run_pure(rg_walk *w, const rg_ins *i) {
@@ -412,28 +521,15 @@ static rg_status run_ins(rg_walk *w, rg_iid id) {
     const rg_fn *f = w->f;
     const rg_ins *i = rg_ins_at(f, id);
     uint32_t t = w->plan->task_of[id];
-    if (t) {
-        rg_status s;
-        if (i->op == RG_PARALLEL)
-            return run_parallel(w, id, t - 1);
-        s = grow_for(w, &w->plan->tasks.at[t - 1]);
-        return s == RG_OK ? dispatch(w, t - 1, 1) : s;
-    }
+    if (t)
+        return i->op == RG_PARALLEL ? run_parallel(w, id, t - 1) : dispatch(w, t - 1, 1);
     if (w->plan->in_stretch[id])
         return RG_OK;
     rg_val r = i->nres ? f->pool.at[i->res] : 0;
     switch (i->op) {
     case RG_CONST:
-        if (rg_type_is_float(rg_type_of(f, r)))
-            w->vals[r].f = i->imm.f;
-        else
-            w->vals[r].i = i->imm.i;
-        break;
-    case RG_SCALAR: {
-        const rg_scalar *s = &f->scalars.at[i->imm.i];
-        w->vals[r] = read_scalar(s->mem, (const unsigned char *)w->scalars[s->param] + s->offset);
-        break;
-    }
+    case RG_SCALAR:
+        return RG_OK; /* read where they are used */
     case RG_EXTENT:
         w->vals[r].i = w->extents[i->array][i->imm.i];
         break;
@@ -458,12 +554,6 @@ static rg_status run_ins(rg_walk *w, rg_iid id) {
             return s;
     }
     }
-    /* A host value that some task wants in a slot. */
-    if (r && in_slot(w, r)) {
-        w->known[r] = true;
-        return w->ops->write_slot(w->user, slot_of(w, r),
-                                  rg_walk_bits(rg_type_of(f, r), w->vals[r]));
-    }
     return RG_OK;
 }
 
@@ -487,6 +577,9 @@ rg_walk *rg_walk_new(rg_arena *a, const rg_fn *f, const rg_task_plan *plan, cons
     w->capacity = RG_NEW_N(a, uint64_t, f->arrays.n + 1);
     for (uint32_t k = 1; k < f->arrays.n; k++)
         w->extents[k] = RG_NEW_N(a, int64_t, rg_array_at(f, k)->rank + 1);
+    w->scratch = RG_NEW_N(a, uint64_t *, plan->tasks.n + 1);
+    for (uint32_t k = 0; k < plan->tasks.n; k++)
+        w->scratch[k] = RG_NEW_N(a, uint64_t, plan->tasks.at[k].scratch.n + 1);
     uint32_t most = 0;
     for (uint32_t k = 1; k < f->ins.n; k++)
         if (f->ins.at[k].nres > most)

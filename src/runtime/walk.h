@@ -15,7 +15,8 @@
 
 /* What the device does; everything in order, nothing has to be finished on return but read_slot. */
 typedef struct rg_walk_ops {
-    /* Runs task number t on so many iterations (the product of its ranges; a stretch: 1). */
+    /* Runs task number t on so many iterations (the product of its ranges; a stretch: 1), with the
+     * capacities in rg_walk.scratch[t]. */
     rg_status (*dispatch)(void *user, uint32_t t, uint64_t iterations);
     /* Memory for a local array: `bytes`; its first `keep` bytes stay; the rest is zero or not. */
     rg_status (*alloc)(void *user, rg_aid array, uint64_t bytes, uint64_t keep, bool zero);
@@ -25,6 +26,11 @@ typedef struct rg_walk_ops {
     rg_status (*read_slot)(void *user, uint32_t slot, uint64_t *bits);
     rg_status (*write_slot)(void *user, uint32_t slot, uint64_t bits);
     rg_status (*copy_slot)(void *user, uint32_t to, uint32_t from);
+    /* A task that may ask for more room than it got (`need`): keeps the arrays that it writes and
+     * all slots; brings them back before the task runs again; lets go of them. */
+    rg_status (*save)(void *user, uint32_t t);
+    rg_status (*restore)(void *user, uint32_t t);
+    void (*drop)(void *user, uint32_t t);
     /* Says what is wrong with the launch; returns s. */
     rg_status (*fail)(void *user, rg_status s, rg_loc loc, const char *words);
 } rg_walk_ops;
@@ -36,7 +42,8 @@ typedef struct rg_walk {
     void *user;
     rg_const *vals;          /* [vals.n] host values; of a slot's value: what was read back */
     bool *known;             /* [vals.n] a slot's value stands in vals */
-    int64_t **extents;       /* [arrays.n][rank] */
+    int64_t **extents;       /* [arrays.n][rank]; of an array that grows: its room */
+    uint64_t **scratch;      /* [tasks.n][scratch.n] capacity in elements, kept between launches */
     uint64_t *capacity;      /* [arrays.n] bytes of a local array that grows */
     const void *const *scalars; /* [params.n] bytes of by-value parameters, for this launch */
     rg_const *moved;         /* room for the values of one move */

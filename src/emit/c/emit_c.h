@@ -17,18 +17,21 @@
 #include "ir/ir.h"
 
 typedef struct rg_emit_c_options {
-    bool checked;  /* CPU form: report bounds, division and shifts through env->fault */
+    bool checked; /* CPU form: report bounds, division and shifts through env->fault */
     /* CPU form: [n] what each variant was made for, or NULL. Parameters in one group share their
      * gradient's memory, all others get `restrict`. Without this, gradients of the same element
      * type are taken to be shared: always right, not always as fast. */
     const rg_activity *const *acts;
 } rg_emit_c_options;
 
-/* One kernel variant as a stand-alone C file: struct types, helpers it uses, function(s). */
-void rg_emit_c_plain(const rg_fn *f, const rg_activity *act, rg_text *out);
-/* The same for several functions in one file: types, helpers and includes once. acts may be NULL. */
-void rg_emit_c_plain_file(const rg_fn *const *fns, const rg_activity *const *acts, uint32_t n,
-                          rg_text *out);
+/* One kernel variant as a stand-alone C file: struct types, helpers it uses, function(s). 0, or an
+ * array whose length it needs although no declaration gives it (`float *x`): the text is then of no
+ * use. */
+rg_aid rg_emit_c_plain(const rg_fn *f, const rg_activity *act, rg_text *out);
+/* The same for several functions in one file: types, helpers and includes once. acts may be NULL.
+ */
+rg_aid rg_emit_c_plain_file(const rg_fn *const *fns, const rg_activity *const *acts, uint32_t n,
+                            rg_text *out);
 /* entry_names[i]: the symbol of variant i. */
 void rg_emit_c_cpu(const rg_fn *const *fns, const char *const *entry_names, uint32_t n,
                    const rg_emit_c_options *o, rg_text *out);

@@ -114,6 +114,7 @@ void rg_c_extent(rg_cprint *p, rg_aid a, uint32_t axis) {
     }
     const char *s = x->kind == RG_ARR_LOCAL ? NULL : p->f->params.at[x->param].extent_text[axis];
     if (!s) {
+        p->helpers->undeclared = a;
         rg_text_format(p->out, "RG_EXTENT_OF_%s_IS_NOT_DECLARED", p->plan->array_name[a]);
         return;
     }

@@ -30,6 +30,7 @@ typedef struct rg_chelpers {
     bool rmw[RG_RED_SET + 1][RG_N_MEMS]; /* atomic read-modify-write, returns old or new */
     bool atomic_load[RG_N_MEMS], atomic_store[RG_N_MEMS];
     bool math, string, stdlib; /* headers */
+    rg_aid undeclared; /* an array whose extent is needed, but stands in no declaration; 0: none */
 } rg_chelpers;
 
 void rg_c_use(rg_chelpers *h, rg_chelper which);

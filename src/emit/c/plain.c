@@ -834,8 +834,8 @@ static uint32_t highest_struct(const rg_fn *f) {
     return most;
 }
 
-void rg_emit_c_plain_file(const rg_fn *const *fns, const rg_activity *const *acts, uint32_t n,
-                          rg_text *out) {
+rg_aid rg_emit_c_plain_file(const rg_fn *const *fns, const rg_activity *const *acts, uint32_t n,
+                            rg_text *out) {
     rg_arena *a = out->arena;
     rg_chelpers helpers;
     memset(&helpers, 0, sizeof helpers);
@@ -856,8 +856,9 @@ void rg_emit_c_plain_file(const rg_fn *const *fns, const rg_activity *const *act
     rg_text_add(out, rg_text_str(&structs));
     rg_c_helpers_print(&helpers, out);
     rg_text_add(out, rg_text_str(&functions));
+    return helpers.undeclared;
 }
 
-void rg_emit_c_plain(const rg_fn *f, const rg_activity *act, rg_text *out) {
-    rg_emit_c_plain_file(&f, &act, 1, out);
+rg_aid rg_emit_c_plain(const rg_fn *f, const rg_activity *act, rg_text *out) {
+    return rg_emit_c_plain_file(&f, &act, 1, out);
 }

@@ -1,0 +1,146 @@
+/* Three word lists make a function: its variables, which SPIR-V wants first, what is loaded once in
+ * the first block whenever it turns out to be needed, and the code. */
+#include "emit/spirv/function.h"
+
+void rg_spv_fn_init(rg_spv_fn *c, rg_spv *s, struct rg_spv_maths *m, const rg_fn *f) {
+    *c = (rg_spv_fn){.s = s, .maths = m, .f = f};
+    c->address = s->o->caps.addressing == RG_SPIRV_ADDRESS;
+    c->index64 = s->o->index64;
+    c->t_index = c->index64 ? rg_spv_int(s, 64) : s->t_u32;
+    c->id = RG_NEW_N(s->arena, uint32_t, f->vals.n + 1);
+    c->low = RG_NEW_N(s->arena, uint32_t, f->vals.n + 1);
+    c->demand = RG_NEW_N(s->arena, uint8_t, f->vals.n + 1);
+    c->arrays = RG_NEW_N(s->arena, rg_spv_array_state, f->arrays.n + 1);
+    c->out = &c->code;
+    c->entry_label = c->block = rg_spv_id(s);
+}
+
+void rg_spv_do(rg_spv_fn *c, SpvOp op, const uint32_t *words, uint32_t n) {
+    rg_spv_put(c->s, c->out, op, words, n);
+}
+
+uint32_t rg_spv_emit(rg_spv_fn *c, SpvOp op, uint32_t type, const uint32_t *words, uint32_t n) {
+    uint32_t id = rg_spv_id(c->s);
+    uint32_t head[] = {(n + 3) << 16 | (uint32_t)op, type, id};
+    for (uint32_t k = 0; k < 3; k++)
+        RG_PUSH(c->s->arena, c->out, head[k]);
+    for (uint32_t k = 0; k < n; k++)
+        RG_PUSH(c->s->arena, c->out, words[k]);
+    return id;
+}
+
+uint32_t rg_spv_ext(rg_spv_fn *c, uint32_t which, uint32_t type, const uint32_t *x, uint32_t n) {
+    uint32_t w[6] = {c->s->glsl, which};
+    for (uint32_t k = 0; k < n && k < 4; k++)
+        w[k + 2] = x[k];
+    return rg_spv_emit(c, SpvOpExtInst, type, w, n + 2);
+}
+
+uint32_t rg_spv_exact(rg_spv_fn *c, uint32_t id) {
+    if (!c->s->o->contract || !c->plan)
+        rg_spv_decorate(c->s, id, SpvDecorationNoContraction);
+    return id;
+}
+
+void rg_spv_label(rg_spv_fn *c, uint32_t label) {
+    RG_SPV_DO(c, SpvOpLabel, label);
+    c->block = label;
+    c->loc = 0; /* OpLine ends with the block */
+}
+
+void rg_spv_branch(rg_spv_fn *c, uint32_t label) {
+    RG_SPV_DO(c, SpvOpBranch, label);
+}
+
+uint32_t rg_spv_if(rg_spv_fn *c, uint32_t cond) {
+    uint32_t then = rg_spv_id(c->s), merge = rg_spv_id(c->s);
+    RG_SPV_DO(c, SpvOpSelectionMerge, merge, SpvSelectionControlMaskNone);
+    RG_SPV_DO(c, SpvOpBranchConditional, cond, then, merge);
+    rg_spv_label(c, then);
+    return merge;
+}
+
+uint32_t rg_spv_variable(rg_spv_fn *c, uint32_t type) {
+    uint32_t id = rg_spv_id(c->s);
+    uint32_t w[] = {rg_spv_pointer(c->s, SpvStorageClassFunction, type), id,
+                    SpvStorageClassFunction};
+    rg_spv_put(c->s, &c->vars, SpvOpVariable, w, 3);
+    return id;
+}
+
+uint32_t rg_spv_phi(rg_spv_fn *c, uint32_t type, uint32_t a, uint32_t from_a, uint32_t b,
+                    uint32_t from_b) {
+    return RG_SPV_OP(c, SpvOpPhi, type, a, from_a, b, from_b);
+}
+
+void rg_spv_line(rg_spv_fn *c, rg_loc loc) {
+    const rg_sources *src = c->f->module ? c->f->module->sources : NULL;
+    if (!src || !loc || loc == c->loc || loc >= src->locs.n || c->out != &c->code)
+        return;
+    const rg_place *p = &src->locs.at[loc];
+    if (p->file >= src->files.n || !p->line)
+        return;
+    RG_SPV_DO(c, SpvOpLine, rg_spv_string(c->s, src->files.at[p->file].path), p->line, p->col);
+    c->loc = loc;
+}
+
+void rg_spv_lacks(rg_spv_fn *c, rg_loc loc, const char *feature) {
+    rg_error(c->s->diags, loc ? loc : c->f->loc, "use a device that has them, or a narrower type",
+             "kernel '%s' needs %s, which the device does not have", c->f->name, feature);
+}
+
+void rg_spv_check_type(rg_spv_fn *c, rg_type t, rg_loc loc) {
+    if (t == RG_F64 && !c->s->o->caps.f64)
+        rg_spv_lacks(c, loc, "64-bit floats (shaderFloat64)");
+    if ((t == RG_I64 || t == RG_U64) && !c->s->o->caps.i64)
+        rg_spv_lacks(c, loc, "64-bit integers (shaderInt64)");
+}
+
+/* ---- values ---- */
+
+uint32_t rg_spv_val(rg_spv_fn *c, rg_val v) {
+    if (c->id[v])
+        return c->id[v];
+    const rg_fn *f = c->f;
+    rg_type t = f->vals.at[v].type;
+    if (rg_def_op(f, v) == RG_CONST) {
+        const rg_ins *i = &f->ins.at[f->vals.at[v].def];
+        rg_spv_check_type(c, t, i->loc);
+        c->id[v] = rg_type_is_float(t) ? rg_spv_const_real(c->s, t, i->imm.f)
+                                       : rg_spv_const_int(c->s, t, i->imm.i);
+        return c->id[v];
+    }
+    rg_bug(c->s->arena, "SPIR-V: value %%%u of '%s' has no id", v, f->name);
+}
+
+uint32_t rg_spv_low(rg_spv_fn *c, rg_val v) {
+    const rg_fn *f = c->f;
+    if (rg_type_size(f->vals.at[v].type) != 8)
+        return rg_spv_val(c, v);
+    if (c->low[v])
+        return c->low[v];
+    int64_t n;
+    if (rg_val_const_int(f, v, &n))
+        return rg_spv_u32(c->s, (uint32_t)n);
+    rg_bug(c->s->arena, "SPIR-V: value %%%u of '%s' has no low half", v, f->name);
+}
+
+uint32_t rg_spv_const_index(rg_spv_fn *c, uint64_t v) {
+    return c->index64 ? rg_spv_u64(c->s, v) : rg_spv_u32(c->s, (uint32_t)v);
+}
+
+uint32_t rg_spv_to_index(rg_spv_fn *c, uint32_t id, bool wide, bool is_signed) {
+    if (wide == c->index64)
+        return id;
+    return RG_SPV_OP(c, wide || !is_signed ? SpvOpUConvert : SpvOpSConvert, c->t_index, id);
+}
+
+uint32_t rg_spv_index(rg_spv_fn *c, rg_val v) {
+    rg_type t = c->f->vals.at[v].type;
+    int64_t n;
+    if (rg_val_const_int(c->f, v, &n))
+        return rg_spv_const_index(c, (uint64_t)n);
+    if (!c->index64)
+        return rg_spv_low(c, v);
+    return rg_spv_to_index(c, rg_spv_val(c, v), rg_type_size(t) == 8, !rg_type_is_unsigned(t));
+}
