@@ -128,6 +128,11 @@ static void pure(rg_adj *s, rg_iid i) {
             "'%s' has no derivative here", rg_ops[ins.op].text);
         return;
     }
+    if (ins.op == RG_MUL && rg_operand(f, i, 0) == rg_operand(f, i, 1)) {
+        /* x * x: (g + g) * x, exactly the sum of the two contributions */
+        add_bar(s, rg_operand(f, i, 0), rg_b_op2(b, RG_MUL, rg_b_op2(b, RG_ADD, g, g), x[0]));
+        return;
+    }
     for (uint32_t k = 0; k < ins.nopnd && k < 3; k++) {
         rg_val v = rg_operand(f, i, k);
         if (!s->varied->val[v])
@@ -266,7 +271,10 @@ static void loop(rg_adj *s, rg_iid i) {
         lo = rg_b_int(b, RG_I64, 0);
         hi = v->trips;
     }
-    rg_iid j = rg_b_for(b, lo, hi, in, m, (uint16_t)(ins.flags ^ RG_INS_REVERSE));
+    uint16_t order = (uint16_t)(ins.flags ^ RG_INS_REVERSE);
+    if (rg_adj_any_order(s, i))
+        order = RG_INS_FREE;
+    rg_iid j = rg_b_for(b, lo, hi, in, m, order);
     rg_rid gbody = rg_ins_at(s->g, j)->region[0];
     rg_b_push(b, gbody);
     rg_rid frame = s->frame, root = s->root;

@@ -107,6 +107,9 @@ void rg_adj_restore_snapshot(rg_adj *s, rg_iid parallel);
 rg_aid rg_adj_frame_array(rg_adj *s, const char *name, const rg_elem *elem, uint32_t rank,
                           uint32_t flags);
 
+/* order.c: may the reverse of a loop run in any order? (after its forward sweep) */
+bool rg_adj_any_order(rg_adj *s, rg_iid loop);
+
 /* reduce.c: min, max and product reductions */
 void rg_adj_prepare_reductions(rg_adj *s, rg_iid parallel);
 void rg_adj_red_backward(rg_adj *s, rg_iid red, rg_val g);

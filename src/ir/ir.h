@@ -94,6 +94,8 @@ enum { /* flags of instructions */
                                 added together after the task (accumulation analysis sets it) */
     RG_INS_ACCUM = 16,       /* addto made by the adjoint: how it accumulates is not yet decided */
     RG_INS_SAVE = 32,        /* store or copy into a save array, load or copy out of it (explain) */
+    RG_INS_FREE = 128,       /* for: the adjoint's own, its iterations may run in any order and its
+                                carried sums be added in any order */
     RG_INS_SCALARIZED = 64   /* addto/parallel whose atomic was turned into a reduction (explain) */
 };
 

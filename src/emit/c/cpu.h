@@ -34,4 +34,8 @@ void rg_cpu_take(rg_cprint *p, rg_iid i, bool zero); /* declares and allocates a
 bool rg_cpu_shared(const rg_cprint *p, rg_aid a);    /* may share memory with another parameter's */
 int rg_cpu_line(const rg_cprint *p, rg_iid i);
 
+/* cpu_simd.c: a hint to the C compiler above a `for`, or (simd) above the loop of a parallel. */
+void rg_cpu_loop_hint(rg_cprint *p, rg_iid i);
+bool rg_cpu_simd(rg_cprint *p, rg_iid i);
+
 #endif

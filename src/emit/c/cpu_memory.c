@@ -453,6 +453,7 @@ const rg_cdialect rg_cpu_dialect = {
     .alloc = alloc,
     .enter = enter,
     .leave = leave,
+    .hint = rg_cpu_loop_hint,
     .load = load,
     .store = store,
     .addto = addto,

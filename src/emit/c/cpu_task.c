@@ -335,6 +335,8 @@ static void open_loop(task *t, uint32_t k, const char *begin, const char *end) {
     rg_c_line(p);
     rg_text_format(p->out, "const %s rg_end%u = (%s)(%s + (%s)%s);\n", type, k, type, low(t, k),
                    type, end);
+    if (k + 1 == nranges(t))
+        rg_cpu_simd(p, t->i);
     rg_c_line(p);
     rg_text_format(p->out, "for (%s %s = (%s)(%s + (%s)%s); %s < rg_end%u; %s++) {\n", type, name,
                    type, low(t, k), type, begin, name, k, name);

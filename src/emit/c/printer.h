@@ -23,6 +23,7 @@ typedef struct rg_cdialect {
     /* Around one iteration of a loop's body, and at the end of every region. */
     void (*enter)(struct rg_cprint *p, rg_rid body);
     void (*leave)(struct rg_cprint *p, rg_rid r, bool body);
+    void (*hint)(struct rg_cprint *p, rg_iid i); /* a line above a `for`; may be NULL */
     void (*load)(struct rg_cprint *p, rg_iid i); /* atomic, or checked */
     void (*store)(struct rg_cprint *p, rg_iid i);
     void (*addto)(struct rg_cprint *p, rg_iid i);

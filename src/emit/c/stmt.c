@@ -287,11 +287,15 @@ static void print_for(rg_cprint *p, rg_iid i) {
     rg_val iv = f->regions.at[s->region[0]].args.at[0];
     if (reverse && !rg_type_is_unsigned(f->vals.at[iv].type) &&
         rg_val_const_int(f, rg_operand(f, i, 1), &n) && n > INT32_MIN && n <= INT32_MAX) {
+        if (p->d->hint)
+            p->d->hint(p, i);
         rg_c_line(p);
         rg_text_format(p->out, "for (%s %s = %lld; %s >= %s; %s--) {\n",
                        p->d->type[f->vals.at[iv].type], rg_c_var(p, iv), (long long)n - 1,
                        rg_c_var(p, iv), lo, rg_c_var(p, iv));
     } else {
+        if (p->d->hint)
+            p->d->hint(p, i);
         rg_c_line(p);
         rg_c_for_header(p, iv, lo, hi, reverse);
         rg_text_add(p->out, " {\n");

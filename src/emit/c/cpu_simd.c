@@ -1,0 +1,147 @@
+/* Hints above loops of the CPU form.
+ *
+ * `#pragma omp simd` where the adjoint's own sums may be added in any order (RG_INS_FREE, and the
+ * reductions of parallel loops in adjoints) and no two iterations touch the same element: without
+ * it the C compiler has to keep the order of the additions and cannot vectorise. Never over a loop
+ * of the primal: its sums keep the source's order.
+ *
+ * `#pragma GCC unroll` over loops of few constant trips: small matrices become straight-line code.
+ */
+#include "emit/c/cpu.h"
+
+#include "ir/meet.h"
+#include "ir/sum.h"
+
+enum { UNROLL_TRIPS = 16, UNROLL_SIZE = 2048, SIMD_ACCESSES = 64 };
+
+typedef RG_VEC(rg_iid) iids;
+
+/* Memory accesses of the loop; false when something in it stands against vectors. */
+static bool collect(rg_cprint *p, rg_rid r, iids *out) {
+    const rg_fn *f = p->f;
+    const rg_region *g = &f->regions.at[r];
+    for (uint32_t k = 0; k < g->ins.n; k++) {
+        rg_iid i = g->ins.at[k];
+        const rg_ins *q = &f->ins.at[i];
+        switch (q->op) {
+        case RG_LOAD:
+        case RG_STORE:
+        case RG_ADDTO:
+            if (out->n == SIMD_ACCESSES || rg_array_at(f, q->array)->flags & RG_ARR_GROW)
+                return false;
+            RG_PUSH(p->arena, out, i);
+            break;
+        case RG_ALLOC:
+        case RG_COPY:
+        case RG_RMW:
+        case RG_FOR:
+        case RG_LOOP:
+        case RG_PARALLEL:
+            return false;
+        default:
+            break;
+        }
+        for (int s = 0; s < 2; s++)
+            if (q->region[s] && !collect(p, q->region[s], out))
+                return false;
+    }
+    return true;
+}
+
+/* Sums only, names of the live ones to out; false otherwise. */
+static bool sums(rg_cprint *p, rg_iid i, rg_text *out) {
+    const rg_fn *f = p->f;
+    const rg_ins *q = &f->ins.at[i];
+    rg_rid body = q->region[0];
+    for (uint32_t k = 0; k < q->nres; k++) {
+        if (!rg_cplan_slot_live(p->plan, i, k))
+            continue;
+        rg_val arg = f->regions.at[body].args.at[rg_first_carried(f, i) + k];
+        rg_val y = rg_operand(f, rg_yield_of(f, body), k);
+        if (q->op == RG_PARALLEL && f->pool.at[q->aux + k] != RG_RED_ADD)
+            return false;
+        if (!rg_is_sum(f, body, arg, y))
+            return false;
+        rg_text_format(out, "%s%s", out->n ? ", " : "",
+                       p->plan->vars.at[rg_cplan_slot_var(p->plan, i, k)].name);
+    }
+    return true;
+}
+
+static bool apart(rg_cprint *p, rg_iid loop, const iids *all) {
+    const rg_fn *f = p->f;
+    const rg_cpu *s = p->user;
+    rg_rid shared = f->ins.at[loop].parent;
+    for (uint32_t k = 0; k < all->n; k++) {
+        const rg_ins *a = &f->ins.at[all->at[k]];
+        if (a->op == RG_LOAD)
+            continue;
+        if (s->in_task && !s->alone && (a->flags & (RG_INS_ATOMIC | RG_INS_PRIVATE)))
+            return false; /* printed as an atomic */
+        if (a->flags & RG_INS_ATOMIC && !(a->flags & RG_INS_PRIVATE))
+            return false;
+        for (uint32_t n = 0; n < all->n; n++) {
+            const rg_ins *b = &f->ins.at[all->at[n]];
+            if (b->array != a->array || b->leaf != a->leaf)
+                continue;
+            rg_access x = rg_access_of(f, all->at[k], a->array),
+                      y = rg_access_of(f, all->at[n], b->array);
+            if (rg_may_meet(f, &x, &y, shared, loop, RG_ORDER_OTHER))
+                return false;
+        }
+    }
+    return true;
+}
+
+static int64_t constant_trips(const rg_fn *f, rg_iid i) {
+    int64_t lo, hi;
+    if (f->ins.at[i].op != RG_FOR || !rg_val_const_int(f, rg_operand(f, i, 0), &lo) ||
+        !rg_val_const_int(f, rg_operand(f, i, 1), &hi) || hi <= lo || hi - lo > UNROLL_TRIPS)
+        return 0;
+    return hi - lo;
+}
+
+/* Instructions when all that can be is unrolled; past UNROLL_SIZE it does not matter how far. */
+static int64_t unrolled_size(rg_cprint *p, rg_rid r) {
+    const rg_fn *f = p->f;
+    const rg_region *g = &f->regions.at[r];
+    int64_t n = 0;
+    for (uint32_t k = 0; k < g->ins.n && n <= UNROLL_SIZE; k++) {
+        rg_iid i = g->ins.at[k];
+        const rg_ins *q = &f->ins.at[i];
+        int64_t trips = q->op == RG_FOR ? constant_trips(f, i) : 1;
+        if (q->op == RG_LOOP || q->op == RG_PARALLEL || q->op == RG_ALLOC)
+            return UNROLL_SIZE + 1;
+        if (q->op == RG_FOR && !trips)
+            trips = UNROLL_TRIPS / 2; /* bounded by an outer loop's variable, most likely */
+        n++;
+        for (int s = 0; s < 2; s++)
+            if (q->region[s])
+                n += trips * unrolled_size(p, q->region[s]);
+    }
+    return n;
+}
+
+bool rg_cpu_simd(rg_cprint *p, rg_iid i) {
+    const rg_fn *f = p->f;
+    const rg_ins *q = &f->ins.at[i];
+    iids all = {0};
+    rg_text names = {.arena = p->arena};
+    bool own = q->op == RG_PARALLEL ? f->mode == RG_ADJOINT : (q->flags & RG_INS_FREE) != 0;
+    if (!own || p->checked || !collect(p, q->region[0], &all) || !sums(p, i, &names) || !names.n ||
+        !apart(p, i, &all))
+        return false;
+    rg_c_line(p);
+    rg_text_format(p->out, "#pragma omp simd reduction(+ : %s)\n", rg_text_str(&names));
+    return true;
+}
+
+void rg_cpu_loop_hint(rg_cprint *p, rg_iid i) {
+    int64_t trips = constant_trips(p->f, i);
+    if (rg_cpu_simd(p, i) || trips < 2 || p->checked)
+        return;
+    if (trips * unrolled_size(p, p->f->ins.at[i].region[0]) > UNROLL_SIZE)
+        return;
+    rg_c_line(p);
+    rg_text_format(p->out, "#pragma GCC unroll %d\n", UNROLL_TRIPS);
+}
