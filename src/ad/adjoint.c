@@ -531,6 +531,7 @@ rg_fn *rg_ad_adjoint(rg_arena *a, const rg_fn *f, const rg_activity *act, const 
     s.scalar_grad = RG_NEW_N(a, rg_aid, f->params.n + 1);
     s.saved = RG_NEW_N(a, rg_saved *, f->ins.n);
     s.old = RG_NEW_N(a, rg_val, f->ins.n);
+    s.kept = RG_NEW_N(a, rg_kept, f->ins.n);
     s.snapshots = RG_NEW_N(a, rg_wholes, f->ins.n);
     s.root = f->body;
     s.frame = s.g->body;

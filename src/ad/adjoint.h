@@ -25,6 +25,13 @@ typedef struct rg_log {
     uint32_t axes;
 } rg_log;
 
+/* A store directly in a loop's body, once for each iteration, whose index can be computed again: only
+ * the value that it overwrites is saved. */
+typedef struct rg_undo {
+    rg_iid store; /* of f */
+    rg_aid old;   /* [trips], or growing */
+} rg_undo;
+
 /* A whole tracked array saved once for each iteration: where a parallel in the loop writes it. */
 typedef struct rg_whole {
     rg_aid array;  /* of f */
@@ -38,7 +45,10 @@ typedef RG_VEC(rg_whole) rg_wholes;
 typedef struct rg_saved {
     rg_aid *carried; /* [carried args] save arrays of g */
     rg_val trips;    /* i64 of g */
+    rg_rid body; /* of f */
     RG_VEC(rg_log) logs;
+    RG_VEC(rg_undo) undos; /* in the order of the text */
+    rg_val at;             /* i64 of g: the iteration, inside its forward sweep */
     rg_wholes wholes;
 } rg_saved;
 
@@ -67,6 +77,7 @@ typedef struct rg_adj {
     rg_aid *scalar_grad;  /* [params] */
     rg_saved **saved;     /* [f ins] loops */
     bool *seen;           /* [f vals] scratch of captured() */
+    struct rg_kept *kept; /* [f ins] results of costly ops that deeper sweeps load again */
     rg_val *old;          /* [f ins] store, addto: the value that it overwrote */
     rg_wholes *snapshots; /* [f ins] parallel: tracked arrays as they were before it */
     rg_rid *life;         /* [f arrays] region of f that holds its alloc; the body for parameters */
@@ -92,6 +103,15 @@ void rg_adj_forward_one(rg_adj *s, rg_iid i, bool augmented); /* one instruction
 void rg_adj_indices(rg_adj *s, rg_iid access, rg_val *out);
 /* The reduction that a `red` belongs to: index among the parallel's reductions. */
 uint32_t rg_adj_red_index(const rg_fn *f, rg_iid red, rg_iid parallel);
+
+/* kept.c: results of costly ops in loops of few constant trips, computed once for each sweep of the
+ * region around those loops and loaded by the sweeps of their iterations. */
+typedef struct rg_kept {
+    rg_rid root; /* the sweep of f that saved it; 0: none */
+    rg_aid array;
+} rg_kept;
+bool rg_adj_load_kept(rg_adj *s, rg_iid i);
+void rg_adj_keep(rg_adj *s, rg_iid i);
 
 /* state.c: saving and restoring tracked arrays */
 void rg_adj_classify(rg_adj *s);

@@ -367,10 +367,13 @@ static void instruction(rg_adj *s, rg_iid i, bool augmented) {
     }
     default: {
         rg_val x[3] = {0}, r = rg_result(f, i, 0);
+        if (rg_adj_load_kept(s, i))
+            break;
         for (uint32_t k = 0; k < ins->nopnd && k < 3; k++)
             x[k] = s->fwd[rg_operand(f, i, k)];
         s->fwd[r] = rg_b_pure(s->b, (rg_op)ins->op, rg_type_of(f, r), x, ins->nopnd, ins->imm.i);
         keep_name(s, r);
+        rg_adj_keep(s, i);
     }
     }
 }

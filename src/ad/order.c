@@ -40,7 +40,8 @@ static void look(rg_adj *s, rg_rid r, rg_iid loop, uses *u) {
 bool rg_adj_any_order(rg_adj *s, rg_iid loop) {
     const rg_fn *f = s->f;
     const rg_ins *ins = rg_ins_at(f, loop);
-    if (ins->op != RG_FOR || s->saved[loop]->logs.n || s->saved[loop]->wholes.n)
+    if (ins->op != RG_FOR || s->saved[loop]->logs.n || s->saved[loop]->wholes.n ||
+        s->saved[loop]->undos.n)
         return false;
     for (uint32_t k = 0; k < ins->nres; k++) {
         /* A sum that the loop carries is linear: its cotangent is the same in all iterations. */
