@@ -71,7 +71,7 @@ static rg_aid frame_array(rg_adj *s, const char *name, const rg_elem *elem, uint
 
 bool rg_adj_load_kept(rg_adj *s, rg_iid i) {
     const rg_fn *f = s->f;
-    rg_rid saver = s->kept[i].root;
+    rg_rid saver = s->kept ? s->kept[i].root : 0; /* tangents keep nothing */
     if (!saver || s->root == saver || !rg_region_inside(f, s->root, saver))
         return false;
     rg_iid loops[KEPT_DEPTH];
@@ -86,7 +86,7 @@ bool rg_adj_load_kept(rg_adj *s, rg_iid i) {
 
 void rg_adj_keep(rg_adj *s, rg_iid i) {
     const rg_fn *f = s->f;
-    if (!costly((rg_op)rg_ins_at(f, i)->op) || s->root == f->body)
+    if (!s->kept || !costly((rg_op)rg_ins_at(f, i)->op) || s->root == f->body)
         return;
     rg_iid loops[KEPT_DEPTH];
     int64_t trips[KEPT_DEPTH];
