@@ -246,6 +246,21 @@ RG_API void rg_record_release(rg_record *r);
 /* Runs the kernel and its tangent: the gradient part of each array holds its tangent. */
 RG_API rg_status rg_launch_tangent(rg_kernel *k, const rg_arg *args, size_t n);
 
+/* A direction for a Hessian-vector product at one argument. Both are arrays of the argument's type and
+ * shape ([1] for a scalar), and both may be NULL. tangent: its data is the direction; afterwards it is
+ * the tangent of what the kernel left. NULL: zero. product: to its data the derivative of the
+ * argument's gradient in the direction is added, and cleared where the kernel overwrote elements; on
+ * entry it is the derivative of the incoming gradient, zeros as a rule. NULL: not wanted. */
+typedef struct rg_direction {
+    rg_array *tangent;
+    rg_array *product;
+} rg_direction;
+
+/* Hessian-vector product: runs the kernel, adds to the gradients as rg_record_launch and rg_backward
+ * would, and gives the derivatives of those gradients in the direction. directions: one for each
+ * argument; only arguments with a gradient may have them. Waits for the result. */
+RG_API rg_status rg_hvp(rg_kernel *k, const rg_arg *args, const rg_direction *directions, size_t n);
+
 /* A tape: recorded launches, run backward in reverse order. */
 typedef struct rg_tape rg_tape;
 RG_API rg_status rg_tape_new(rg_context *ctx, rg_tape **out);
@@ -257,21 +272,48 @@ RG_API void rg_tape_release(rg_tape *t);
 
 typedef enum rg_kernel_mode { RG_MODE_PRIMAL, RG_MODE_ADJOINT, RG_MODE_TANGENT, RG_MODE_HVP }
     rg_kernel_mode;
-typedef enum rg_target { RG_TARGET_C, RG_TARGET_IR, RG_TARGET_CPU, RG_TARGET_EXPLAIN } rg_target;
+typedef enum rg_target {
+    RG_TARGET_C,
+    RG_TARGET_IR,
+    RG_TARGET_CPU,
+    RG_TARGET_EXPLAIN,
+    RG_TARGET_SPIRV, /* binary: one module, its entry points task0, task1 ... */
+    RG_TARGET_MSL    /* what SPIRV-Cross makes of it for Metal, one text after another */
+} rg_target;
+
+/* How arrays reach SPIR-V. */
+typedef enum rg_addressing {
+    RG_ADDRESSING_ADDRESS, /* as 64-bit addresses in the argument block */
+    RG_ADDRESSING_OFFSET   /* as offsets into a memory block that is bound */
+} rg_addressing;
 
 typedef struct rg_emit_options {
     size_t size;
     rg_kernel_mode mode;
     rg_target target;      /* CPU: the form that the cpu device compiles */
     const bool *active;    /* [param count] which parameters carry gradients; NULL: all that can */
+    rg_addressing addressing; /* SPIRV, MSL */
+    size_t *length;           /* out: bytes of the text, or of the SPIR-V, which is binary; or NULL */
 } rg_emit_options;
 
-/* Text of a kernel's variant; free it with rg_free. */
+/* Text of a kernel's variant (followed by a zero byte); free it with rg_free. */
 RG_API rg_status rg_kernel_emit(rg_kernel *k, const rg_emit_options *o, char **out);
 /* Context-only modules (no device): for emit. */
 RG_API rg_status rg_module_load_host(rg_context *ctx, const char *path, const rg_module_options *o,
                                      rg_module **out);
 RG_API void rg_free(rg_context *ctx, void *p);
+
+typedef struct rg_slots_info {
+    size_t size;
+    uint32_t slots;  /* Metal buffer slots that the variant's most demanding task takes */
+    uint32_t limit;  /* what Metal has: 31 */
+    uint32_t tasks;
+    uint32_t arrays; /* array parameters of the kernel */
+} rg_slots_info;
+
+/* Counts the Metal buffer slots of a variant in its translated source (o->target is ignored). More
+ * than the limit is no error of this call. */
+RG_API rg_status rg_kernel_slots(rg_kernel *k, const rg_emit_options *o, rg_slots_info *out);
 
 /* Compiles ahead the variants that a launch of this mode with these activities would use. */
 RG_API rg_status rg_kernel_prepare(rg_kernel *k, const rg_emit_options *o);
@@ -285,6 +327,78 @@ typedef struct rg_cache_info {
 } rg_cache_info;
 RG_API rg_status rg_cache_describe(rg_context *ctx, rg_cache_info *out);
 RG_API rg_status rg_cache_clear(rg_context *ctx, uint64_t *removed);
+
+/* ---- SPIR-V from any compiler ---- */
+
+/* What translators from SPIR-V to Metal (SPIRV-Cross, inside MoltenVK) get wrong: docs/moltenvk.md.
+ * rg_spirv_fix belongs between a code generator and vkCreateShaderModule. No context is needed, and
+ * the calls may be made from any threads at once. */
+typedef enum rg_spirv_fault {
+    RG_SPIRV_LOAD_LATE,      /* a load through a physical pointer may be read after memory changed */
+    RG_SPIRV_CALL_LATE,      /* so may what a function returns that reads through one */
+    RG_SPIRV_INDEX_IN_CAST,  /* an element's index is printed inside the cast to its pointer */
+    RG_SPIRV_ATOMIC_POINTER, /* an atomic on a pointer that comes from no access chain */
+    RG_SPIRV_ATOMIC_REFUSED, /* an atomic on a pointer that the translator cannot trace */
+    RG_SPIRV_FLOAT_ATOMIC,   /* OpAtomicFAddEXT before it was known */
+    RG_SPIRV_SLOTS,          /* an entry point uses more than Metal's 31 buffer slots */
+    RG_SPIRV_NOT_METAL       /* a construct that no translator accepts */
+} rg_spirv_fault;
+
+/* Translators known, as a set: Debian 12's and 13's SPIRV-Cross and the first with the repair of
+ * April 2026. MoltenVK 1.2.8 to 1.4.1 contain revisions between the first two and the third. */
+enum {
+    RG_SPIRV_CROSS_1_3_239 = 1,
+    RG_SPIRV_CROSS_1_4_304 = 2,
+    RG_SPIRV_CROSS_1_4_357 = 4,
+    RG_SPIRV_CROSS_ALL = 7
+};
+
+typedef struct rg_spirv_repair_options {
+    size_t size; /* sizeof(rg_spirv_repair_options) */
+    /* As in rg_context_options; for everything that the call allocates. NULL: the C library. */
+    void *(*resize)(void *user, void *old, size_t old_size, size_t size);
+    void *user;
+    unsigned translators; /* RG_SPIRV_CROSS_ bits that matter; 0: all */
+} rg_spirv_repair_options;
+
+typedef struct rg_spirv_report rg_spirv_report;
+
+typedef struct rg_spirv_finding {
+    size_t size;
+    rg_spirv_fault fault;
+    unsigned translators; /* RG_SPIRV_CROSS_ bits: those that get it wrong */
+    bool fixable;         /* rg_spirv_fix repairs it */
+    uint32_t word;        /* of the instruction in the module; 0: the module or an entry point */
+    uint32_t id;          /* its result, or the entry point; 0: none */
+    const char *name;     /* OpName of id, or "%id"; borrowed, like all text here */
+    const char *opcode;   /* "OpLoad" ... */
+    const char *function; /* name of the function around it; "" for the module */
+    const char *file;     /* from debug information; NULL: none */
+    uint32_t line, column;
+    uint32_t changed_word; /* late values: the store, atomic ... that may change the memory; else 0 */
+    uint32_t used_word;    /* and the use after it */
+    const char *text;      /* one sentence */
+} rg_spirv_finding;
+
+/* words: the module, size in bytes, unaligned or in either byte order. Options may be NULL.
+ * RG_OK with a report that has as many findings as there are; RG_ERROR_SOURCE for what is not valid
+ * SPIR-V: *report then has none, and rg_spirv_report_message says why. The module is not kept.
+ * On RG_ERROR_MEMORY and RG_ERROR_ARGUMENT *report is NULL. */
+RG_API rg_status rg_spirv_check(const void *words, size_t size, const rg_spirv_repair_options *o,
+                                rg_spirv_report **report);
+/* The module rewritten where rg_spirv_check found something fixable, and nowhere else: a clean
+ * module comes back byte for byte, and so does one that was fixed before. *out is the caller's, to
+ * be released with rg_spirv_free and the same options. report may be NULL; else it has what is left
+ * after the rewriting. *out is NULL unless the answer is RG_OK. */
+RG_API rg_status rg_spirv_fix(const void *words, size_t size, const rg_spirv_repair_options *o,
+                              void **out, size_t *out_size, rg_spirv_report **report);
+RG_API void rg_spirv_free(const rg_spirv_repair_options *o, void *out); /* NULL is fine */
+RG_API size_t rg_spirv_report_count(const rg_spirv_report *r);
+/* out->size must be set; texts live as long as the report. */
+RG_API rg_status rg_spirv_report_finding(const rg_spirv_report *r, size_t i, rg_spirv_finding *out);
+RG_API const char *rg_spirv_report_message(const rg_spirv_report *r); /* "" when valid */
+RG_API void rg_spirv_report_release(rg_spirv_report *r);              /* NULL is fine */
+RG_API const char *rg_spirv_fault_name(rg_spirv_fault f); /* "load-late" ... static */
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,7 @@
 
     tests/run.py [--build DIR] [--sanitized] [--jobs N] [--fuzz N] [FILTER...]
 
-A test's name is SUITE/NAME, the suites being unit, cli, errors, kernels, checks and fuzz; only
+A test's name is SUITE/NAME, the suites being unit, cli, errors, kernels, checks, msl, spirv and fuzz; only
 tests whose name contains one of the FILTERs are run. A failure is one line with what is wrong and
 one with what to run to see it again. The last line is `N passed, N failed[, N skipped]`.
 """
@@ -25,6 +25,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 sys.path.insert(0, os.path.join(HERE, "kernels"))
 import kernels  # noqa: E402
+sys.path.insert(0, os.path.join(HERE, "msl"))
+import suite as msl  # noqa: E402
+sys.path.insert(0, os.path.join(HERE, "spirv"))
+import repair_suite  # noqa: E402
 
 
 class Suite:
@@ -140,6 +144,8 @@ class Runner:
             m = re.match(re.escape(path) + r":(\d+:\d+: (?:error|warning): .*)$", line)
             if m:
                 got.append(" ".join(m.group(1).split()))
+            elif line.startswith("    way out: "):
+                got.append(" ".join(line.split()))
         got_errors = [g for g in got if ": error: " in g]
         missing = [w for w in want if w not in got]
         extra = [g for g in got_errors if g not in want]
@@ -151,7 +157,8 @@ class Runner:
             self.passed("errors")
 
     def kernels(self):
-        for k in kernels.load():
+        examples = [kernels.Kernel(p) for p in sorted(glob.glob(os.path.join(ROOT, "examples", "*.c")))]
+        for k in kernels.load() + examples:
             for device in self.o.devices:
                 if k.devices and device not in k.devices:
                     continue
@@ -246,6 +253,8 @@ class Runner:
             self.cli()
             self.errors()
             self.kernels()
+            msl.add(self)
+            repair_suite.add(self)
 
             def timed(job):
                 suite, name, call = job
@@ -258,7 +267,7 @@ class Runner:
                     self.suites[suite].seconds += time.time() - start
             # the long ones first
             order = {"cli": 0, "checks": 1, "unit": 2, "kernels": 3, "errors": 4}
-            self.jobs.sort(key=lambda j: order[j[0]])
+            self.jobs.sort(key=lambda j: order.get(j[0], 5))
             with concurrent.futures.ThreadPoolExecutor(self.o.jobs) as pool:
                 list(pool.map(timed, self.jobs))
             self.fuzz()

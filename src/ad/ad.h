@@ -19,6 +19,18 @@ rg_fn *rg_ad_tangent(rg_arena *a, const rg_fn *f, const rg_activity *act, const 
 rg_fn *rg_ad_adjoint(rg_arena *a, const rg_fn *f, const rg_activity *act, const rg_ad_options *o,
                      rg_diags *d);
 
+/* What comes before differentiation (prepare.c): a copy of f whose atomics that meet nobody are plain
+ * operations. For adjoints, captured values are read from record arrays: parameters after f's own,
+ * rg_ad_captures of them, which the kernel that rg_ad_recording makes of the same f has filled. act
+ * covers f's own parameters. Their one extent is known from f's parameters. */
+rg_fn *rg_ad_prepare(rg_arena *a, const rg_fn *f, const rg_activity *act, rg_mode mode, rg_diags *d,
+                     bool *changed);
+rg_fn *rg_ad_recording(rg_arena *a, const rg_fn *f, rg_diags *d);
+uint32_t rg_ad_captures(rg_arena *scratch, const rg_fn *f);
+
+/* Takes the marks of custom adjoints (RG_CUSTOM) away: for everything but differentiation. */
+bool rg_ad_unmark(rg_fn *f);
+
 /* Clears RG_ARR_BEFORE/AFTER of parameter arrays that f no longer reads. Run after optimisation. */
 void rg_ad_needs(rg_fn *f);
 

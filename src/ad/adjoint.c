@@ -18,6 +18,7 @@
  * elimination: that is what decides which values are saved and which code is run again. */
 #include "ad/adjoint.h"
 
+#include "ad/custom.h"
 #include "ad/rules.h"
 
 #include <stdarg.h>
@@ -137,10 +138,33 @@ static void pure(rg_adj *s, rg_iid i) {
         rg_val v = rg_operand(f, i, k);
         if (!s->varied->val[v])
             continue;
-        rg_val p = rg_rule_partial(b, (rg_op)ins.op, k, x, s->fwd[r]);
+        rg_val p = rg_rule_partial(b, (rg_op)ins.op, k, x, s->fwd[r],
+                                   s->options && s->options->strict_edges);
         if (p)
             add_bar(s, v, rg_rule_apply(b, (rg_op)ins.op, k, g, p));
     }
+}
+
+/* The last of a chain of marks has the cotangent: it goes to the arguments by the user's adjoint. */
+static void custom(rg_adj *s, rg_iid i) {
+    const rg_fn *f = s->f;
+    rg_val r = rg_result(f, i, 0), g = s->bar[r];
+    if (!g)
+        return;
+    const rg_custom *c = &f->module->customs.at[rg_ins_at(f, i)->imm.i / 1024];
+    rg_val *x = RG_NEW_N(s->arena, rg_val, c->nargs + 1);
+    rg_val *of = RG_NEW_N(s->arena, rg_val, c->nargs + 1);
+    rg_val *out = RG_NEW_N(s->arena, rg_val, c->nargs + 1);
+    for (uint32_t k = c->nargs; k-- > 0;) {
+        if (!i || rg_ins_at(f, i)->op != RG_CUSTOM || rg_ins_at(f, i)->imm.i % 1024 != k)
+            rg_bug(s->arena, "the marks of a custom adjoint are torn apart");
+        of[k] = rg_operand(f, i, 1);
+        x[k] = s->fwd[of[k]];
+        i = rg_value_at(f, rg_operand(f, i, 0))->def;
+    }
+    rg_ad_custom_call(s->b, c, x, g, out);
+    for (uint32_t k = 0; k < c->nargs; k++)
+        add_bar(s, of[k], out[k]);
 }
 
 static void memory(rg_adj *s, rg_iid i) {
@@ -163,10 +187,19 @@ static void memory(rg_adj *s, rg_iid i) {
     if (!flt || !grad)
         return;
     if (ins.op == RG_RMW) {
-        rg_adj_refuse(
-            s, ins.loc,
-            "write it as a reduction of the parallel loop, or as an atomic += without capture",
-            "this atomic operation on '%s' is not supported", rg_array_at(f, ins.array)->name);
+        const rg_onto *o = rg_adj_onto_of(s, ins.array, ins.leaf);
+        if (!o)
+            rg_bug(s->arena, "an atomic operation outside of a parallel loop");
+        if (s->varied->val[v])
+            add_bar(s, v,
+                    rg_adj_onto_share(s, o, idx, s->fwd[v],
+                                      rg_b_load(b, grad, ins.leaf, idx, 0)));
+        return;
+    }
+    if (ins.op == RG_STORE && s->varied->val[v] && rg_adj_sets_together(s, i)) {
+        rg_adj_refuse(s, ins.loc, "let one iteration alone write the element, or use a reduction",
+                      "which iteration sets '%s' last, and so has its gradient, is not known",
+                      rg_array_at(f, ins.array)->name);
         return;
     }
     if (s->varied->val[v])
@@ -271,7 +304,7 @@ static void loop(rg_adj *s, rg_iid i) {
         lo = rg_b_int(b, RG_I64, 0);
         hi = v->trips;
     }
-    uint16_t order = (uint16_t)(ins.flags ^ RG_INS_REVERSE);
+    uint16_t order = (ins.flags & RG_INS_REVERSE) ^ RG_INS_REVERSE;
     if (rg_adj_any_order(s, i))
         order = RG_INS_FREE;
     rg_iid j = rg_b_for(b, lo, hi, in, m, order);
@@ -349,8 +382,13 @@ static void parallel(rg_adj *s, rg_iid i) {
     const rg_ins ins = *rg_ins_at(f, i);
     uint32_t first = rg_first_init(f, i), carried = rg_first_carried(f, i), n = ins.nres;
     const rg_rid body = ins.region[0];
+    rg_adj_onto_find(s, i);
+    if (s->failed)
+        return;
+    rg_adj_onto_after(s);
     rg_adj_restore_snapshot(s, i);
     rg_adj_prepare_reductions(s, i);
+    rg_adj_onto_count(s, i);
     if (s->failed)
         return;
     values c = captured(s, i);
@@ -376,6 +414,7 @@ static void parallel(rg_adj *s, rg_iid i) {
     s->root = body;
     s->in_if = 0;
     s->in_parallel = true;
+    s->reversing = i;
     s->red_mode = RG_RED_PASS;
     for (uint32_t k = 0; k < carried; k++) {
         rg_val arg = rg_region_at(f, body)->args.at[k];
@@ -407,7 +446,10 @@ static void parallel(rg_adj *s, rg_iid i) {
     s->root = root;
     s->in_if = in_if;
     s->in_parallel = false;
+    s->reversing = 0;
     s->red_mode = mode;
+    rg_adj_onto_finish(s, s->grad);
+    s->onto = (rg_ontos){0};
     for (uint32_t k = 0; k < c.n; k++) {
         s->bar[c.at[k]] = rg_result(s->g, j, k);
         rg_b_name(b, s->bar[c.at[k]], rg_rule_name(f, c.at[k], "_b", s->arena));
@@ -451,6 +493,9 @@ static void backward(rg_adj *s, rg_rid r) {
         case RG_RED:
             if (s->bar[rg_result(f, i, 0)])
                 rg_adj_red_backward(s, i, s->bar[rg_result(f, i, 0)]);
+            break;
+        case RG_CUSTOM:
+            custom(s, i);
             break;
         case RG_ALLOC:
         case RG_EXTENT:
@@ -557,6 +602,13 @@ void rg_ad_needs(rg_fn *f) {
             read[ins->array] = true;
         if (ins->op == RG_COPY)
             read[ins->array2] = true;
+    }
+    /* A tangent is wanted from the same time as its value. */
+    for (uint32_t a = 1; a < f->arrays.n; a++) {
+        const rg_ir_array *r = rg_array_at(f, a);
+        if (read[a] && r->kind == RG_ARR_SHADOW && r->shadow == RG_SH_DOT &&
+            f->params.at[r->param].is_array)
+            read[f->params.at[r->param].array] = true;
     }
     for (uint32_t a = 1; a < f->arrays.n; a++)
         if (!read[a])

@@ -52,6 +52,18 @@ typedef struct rg_saved {
     rg_wholes wholes;
 } rg_saved;
 
+/* An array (leaf) onto whose elements a parallel loop multiplies, or takes the least or largest. */
+typedef struct rg_onto {
+    rg_aid array; /* of f */
+    uint32_t leaf;
+    rg_red kind;
+    rg_aid after; /* of g: min, max: the final values */
+    rg_aid count; /* how many values equal it; of a product: how many are zero */
+    rg_aid rest;  /* the product of those that are not zero */
+} rg_onto;
+
+typedef RG_VEC(rg_onto) rg_ontos;
+
 typedef enum rg_red_mode {
     RG_RED_AS_IS,   /* the primal's */
     RG_RED_PASS,    /* nothing: the accumulator passes */
@@ -86,6 +98,9 @@ typedef struct rg_adj {
     uint32_t in_if;       /* ifs of g between frame and here */
     rg_saved *logging;    /* plain sweep inside this loop: log what is overwritten */
     bool in_parallel;
+    rg_iid reversing;    /* parallel of f whose backward sweep this is; 0: none */
+    rg_ontos onto;       /* of the parallel being reversed, or counted */
+    bool onto_counting;
     /* Counting sweeps over a parallel's body: what `red` becomes. */
     rg_red_mode red_mode;
     rg_iid parallel;                           /* of f, being swept backward or counted */
@@ -100,6 +115,8 @@ void rg_adj_refuse(rg_adj *s, rg_loc loc, const char *hint, const char *fmt, ...
  * backward sweep needs, stores keep what they overwrite. */
 void rg_adj_forward(rg_adj *s, rg_rid r, bool augmented);
 void rg_adj_forward_one(rg_adj *s, rg_iid i, bool augmented); /* one instruction */
+/* May several iterations of the parallel around it set one element by this atomic store (or rmw)? */
+bool rg_adj_sets_together(const rg_adj *s, rg_iid access);
 void rg_adj_indices(rg_adj *s, rg_iid access, rg_val *out);
 /* The reduction that a `red` belongs to: index among the parallel's reductions. */
 uint32_t rg_adj_red_index(const rg_fn *f, rg_iid red, rg_iid parallel);
@@ -134,6 +151,23 @@ bool rg_adj_any_order(rg_adj *s, rg_iid loop);
 void rg_adj_prepare_reductions(rg_adj *s, rg_iid parallel);
 void rg_adj_red_backward(rg_adj *s, rg_iid red, rg_val g);
 rg_val rg_adj_red_share(rg_adj *s, rg_red kind, uint32_t k, rg_val e, rg_val g);
+/* e's part of cotangent g. min, max: result, ties; product: rest (the product of all that are not
+ * zero), zeros. */
+rg_val rg_adj_share(rg_adj *s, rg_red kind, rg_val e, rg_val g, rg_val result, rg_val rest_or_ties,
+                    rg_val zeros);
+/* Sweeps parallel p forward, its reductions passing. */
+void rg_adj_sweep_parallel(rg_adj *s, rg_iid p);
+
+/* atomic.c: min, max and products onto elements. find, after (the arrays hold what the parallel left),
+ * count (they hold what was before it), then share for each value, and finish for what the elements
+ * held before: shadow is [f arrays]. */
+void rg_adj_onto_find(rg_adj *s, rg_iid parallel);
+rg_onto *rg_adj_onto_of(const rg_adj *s, rg_aid array, uint32_t leaf);
+void rg_adj_onto_after(rg_adj *s);
+void rg_adj_onto_count(rg_adj *s, rg_iid parallel);
+void rg_adj_onto_count_one(rg_adj *s, rg_onto *o, const rg_val *idx, rg_val v);
+rg_val rg_adj_onto_share(rg_adj *s, const rg_onto *o, const rg_val *idx, rg_val e, rg_val g);
+void rg_adj_onto_finish(rg_adj *s, const rg_aid *shadow);
 
 /* export.c: values used outside the branch that computes them become results of its if. */
 void rg_adj_export(rg_fn *g);

@@ -6,6 +6,9 @@
  * augmented. Parameter arrays are never written: reads see what f left (or the workspace copy). */
 #include "ad/adjoint.h"
 
+#include "ir/affine.h"
+#include "ir/meet.h"
+
 static void region(rg_adj *s, rg_rid r, bool augmented);
 
 void rg_adj_indices(rg_adj *s, rg_iid access, rg_val *out) {
@@ -26,6 +29,71 @@ static bool lives_here(rg_adj *s, rg_aid a) {
     return rg_region_inside(s->f, s->life[a], s->root);
 }
 
+static bool meets_others(const rg_ins *ins) {
+    return ins->op == RG_RMW || (ins->flags & RG_INS_ATOMIC);
+}
+
+/* The backward sweep of a parallel runs each iteration forward and undoes it, all of them at the same
+ * time: what they do together to one element cannot be undone by one of them. It is not done at all,
+ * and the element stays as it was before the loop. Nobody may want to see it then. */
+static void left_out(rg_adj *s, rg_iid i) {
+    const rg_fn *f = s->f;
+    const rg_ins *ins = rg_ins_at(f, i);
+    rg_iid loop = s->reversing;
+    rg_rid body = rg_ins_at(f, loop)->region[0];
+    s->old[i] = 0;
+    rg_access one = rg_access_of(f, i, ins->array);
+    for (uint32_t k = 1; k < f->ins.n; k++) {
+        const rg_ins *x = rg_ins_at(f, k);
+        if (x->op != RG_LOAD || x->array != ins->array || !x->parent ||
+            !rg_region_inside(f, x->parent, body))
+            continue;
+        rg_access other = rg_access_of(f, k, ins->array);
+        if (!rg_may_meet(f, &one, &other, body, 0, RG_ORDER_ANY))
+            continue;
+        rg_adj_refuse(s, x->loc, "split the loop into one that updates the array and one that reads it",
+                      "this reads an element of '%s' that the same parallel loop updates atomically",
+                      rg_array_at(f, ins->array)->name);
+        return;
+    }
+}
+
+bool rg_adj_sets_together(const rg_adj *s, rg_iid i) {
+    const rg_fn *f = s->f;
+    const rg_ins *ins = rg_ins_at(f, i);
+    if (ins->op == RG_STORE && !(ins->flags & RG_INS_ATOMIC))
+        return false;
+    for (rg_rid r = ins->parent; rg_region_at(f, r)->owner;
+         r = rg_ins_at(f, rg_region_at(f, r)->owner)->parent) {
+        rg_iid p = rg_region_at(f, r)->owner;
+        if (rg_ins_at(f, p)->op != RG_PARALLEL)
+            continue;
+        if (rg_region_inside(f, s->life[ins->array], r))
+            return false; /* the iteration's own */
+        return !rg_access_same_iteration(f, i, i, p);
+    }
+    return false;
+}
+
+/* Several iterations may set one element, and another run may find another one the last. */
+static bool order_matters(rg_adj *s, rg_iid i) {
+    const rg_fn *f = s->f;
+    const rg_ins *ins = rg_ins_at(f, i);
+    bool sets = ins->op == RG_RMW ? ins->imm.i == RG_RED_SET
+                                  : ins->op == RG_STORE && (ins->flags & RG_INS_ATOMIC);
+    if (!sets || !s->in_parallel)
+        return false;
+    rg_val v = rg_operand(f, i, ins->nopnd - 1);
+    if (rg_def_op(f, v) == RG_CONST)
+        return false;
+    if (!rg_adj_sets_together(s, i))
+        return false;
+    rg_adj_refuse(s, ins->loc, "let one iteration alone write the element",
+                  "which iteration sets '%s' last may differ when it is run again",
+                  rg_array_at(f, ins->array)->name);
+    return true;
+}
+
 static void write(rg_adj *s, rg_iid i, bool augmented) {
     const rg_fn *f = s->f;
     const rg_ins ins = *rg_ins_at(f, i);
@@ -38,6 +106,18 @@ static void write(rg_adj *s, rg_iid i, bool augmented) {
         return;
     rg_val idx[RG_MAX_AXES], v = s->fwd[rg_operand(f, i, ins.nopnd - 1)];
     rg_adj_indices(s, i, idx);
+    if (s->reversing && meets_others(&ins) &&
+        !rg_region_inside(f, s->life[ins.array], rg_ins_at(f, s->reversing)->region[0]))
+        return left_out(s, i);
+    if (ins.op == RG_RMW && s->onto_counting) {
+        rg_onto *o = rg_adj_onto_of(s, ins.array, ins.leaf);
+        if (o) {
+            rg_adj_onto_count_one(s, o, idx, v);
+            return;
+        }
+    }
+    if (order_matters(s, i))
+        return;
     if (s->keep[ins.array] == RG_KEEP_TRACKED && (augmented || s->logging)) {
         rg_val old = rg_b_load(s->b, a, ins.leaf, idx, 0);
         if (augmented)
@@ -50,7 +130,8 @@ static void write(rg_adj *s, rg_iid i, bool augmented) {
     else if (ins.op == RG_ADDTO)
         rg_b_addto(s->b, a, ins.leaf, idx, v, ins.flags);
     else
-        rg_b_rmw(s->b, (rg_red)ins.imm.i, a, ins.leaf, idx, v, ins.flags);
+        rg_ad_rmw(s->g,
+                  rg_b_rmw(s->b, (rg_red)ins.imm.i, a, ins.leaf, idx, v, ins.flags));
 }
 
 static void load(rg_adj *s, rg_iid i) {
@@ -73,27 +154,55 @@ static void alloc(rg_adj *s, rg_iid i) {
     rg_array_at(s->g, s->data[ins->array])->loc = r->loc;
 }
 
+/* v, computed in branch r or in one inside, before the branch is entered; 0: it cannot be. */
+static rg_val ahead(rg_adj *s, rg_rid r, rg_val v, int depth) {
+    const rg_fn *f = s->f;
+    if (!rg_region_inside(f, rg_val_region(f, v), r))
+        return s->fwd[v];
+    rg_iid d = rg_value_at(f, v)->def;
+    if (!d || depth > 20)
+        return 0;
+    const rg_ins ins = *rg_ins_at(f, d);
+    if (ins.op == RG_EXTENT && rg_array_at(f, ins.array)->kind == RG_ARR_PARAM)
+        return rg_b_extent(s->b, ins.array, (uint32_t)ins.imm.i);
+    if (ins.op == RG_SCALAR)
+        return rg_b_scalar(s->b, (uint32_t)ins.imm.i);
+    if (ins.op == RG_CONST)
+        return rg_type_is_float(rg_type_of(f, v)) ? rg_b_real(s->b, rg_type_of(f, v), ins.imm.f)
+                                                  : rg_b_int(s->b, rg_type_of(f, v), ins.imm.i);
+    /* What could fault may be what the branch guards. */
+    if (!rg_op_is_pure((rg_op)ins.op) || ins.nopnd > 3 || ins.op == RG_DIV || ins.op == RG_REM ||
+        ins.op == RG_SHL || ins.op == RG_SHR)
+        return 0;
+    rg_val x[3] = {0};
+    for (uint32_t k = 0; k < ins.nopnd; k++)
+        if ((x[k] = ahead(s, r, rg_operand(f, d, k), depth + 1)) == 0)
+            return 0;
+    return rg_b_pure(s->b, (rg_op)ins.op, rg_type_of(f, v), x, ins.nopnd, ins.imm.i);
+}
+
 /* Arrays that come to life in a branch are needed by the backward sweep of that branch, which is
  * another region: they are made before the `if`. */
-static void hoist_allocs(rg_adj *s, rg_rid r) {
+static void hoist_allocs(rg_adj *s, rg_rid r, rg_rid outermost) {
     const rg_fn *f = s->f;
     const rg_region *g = rg_region_at(f, r);
     for (uint32_t k = 0; k < g->ins.n; k++) {
         rg_iid i = g->ins.at[k];
         const rg_ins *ins = rg_ins_at(f, i);
         if (ins->op == RG_IF) {
-            hoist_allocs(s, ins->region[0]);
-            hoist_allocs(s, ins->region[1]);
+            rg_rid side[2] = {ins->region[0], ins->region[1]};
+            hoist_allocs(s, side[0], outermost);
+            hoist_allocs(s, side[1], outermost);
         } else if (ins->op == RG_PARALLEL) {
             s->snapshots[i] = (rg_wholes){0};
             rg_adj_snapshot_alloc(s, i);
         } else if (ins->op == RG_ALLOC) {
             for (uint32_t d = 0; d < ins->nopnd; d++) {
                 rg_val e = rg_operand(f, i, d);
-                int64_t c;
-                if (rg_val_const_int(f, e, &c))
-                    s->fwd[e] = rg_b_int(s->b, rg_type_of(f, e), c);
-                else if (rg_region_inside(f, rg_val_region(f, e), r)) {
+                rg_val early = ahead(s, outermost, e, 0);
+                if (early) {
+                    s->fwd[e] = early;
+                } else {
                     rg_adj_refuse(
                         s, ins->loc, "declare the array before the `if`",
                         "the size of array '%s' is computed inside the `if` that it is declared in",
@@ -125,8 +234,8 @@ static void results(rg_adj *s, rg_iid i, rg_iid j) {
 static void branch(rg_adj *s, rg_iid i, bool augmented) {
     const rg_ins ins = *rg_ins_at(s->f, i);
     if (augmented && s->in_if == 0) {
-        hoist_allocs(s, ins.region[0]);
-        hoist_allocs(s, ins.region[1]);
+        hoist_allocs(s, ins.region[0], ins.region[0]);
+        hoist_allocs(s, ins.region[1], ins.region[1]);
     }
     rg_iid j = rg_b_if(s->b, s->fwd[rg_operand(s->f, i, 0)]);
     s->in_if++;
@@ -198,7 +307,7 @@ static void loop(rg_adj *s, rg_iid i, bool augmented) {
         rg_adj_prepare_saves(s, i, v);
         s->logging = v;
     }
-    rg_iid j = counted ? rg_b_for(b, lo, hi, in, n, ins.flags) : rg_b_loop(b, in, n);
+    rg_iid j = counted ? rg_b_for(b, lo, hi, in, n, ins.flags & RG_INS_REVERSE) : rg_b_loop(b, in, n);
     rg_b_push(b, rg_ins_at(s->g, j)->region[0]);
     bind_args(s, ins.region[0]);
     rg_val at = 0;
@@ -325,10 +434,7 @@ static void instruction(rg_adj *s, rg_iid i, bool augmented) {
         break;
     case RG_RMW:
         if (ins->nres)
-            rg_adj_refuse(s, ins->loc,
-                          "write the captured value to an array of its own in a separate kernel",
-                          "the result of an atomic capture on '%s' may differ when it is run again",
-                          rg_array_at(f, ins->array)->name);
+            rg_bug(s->arena, "a captured value that was not recorded");
         /* fall through */
     case RG_STORE:
     case RG_ADDTO:
@@ -353,6 +459,9 @@ static void instruction(rg_adj *s, rg_iid i, bool augmented) {
         break;
     case RG_RED:
         red(s, i);
+        break;
+    case RG_CUSTOM:
+        s->fwd[rg_result(f, i, 0)] = s->fwd[rg_operand(f, i, 0)];
         break;
     case RG_SCALAR:
         s->fwd[rg_result(f, i, 0)] = rg_b_scalar(s->b, (uint32_t)ins->imm.i);

@@ -400,7 +400,7 @@ static void gather_box(state *s, const scatters *all, const rg_val *box, const r
         i = rg_b_if(b, total.hit);
         rg_b_push(b, rg_ins_at(f, i)->region[0]);
     }
-    rg_b_addto(b, like.array, like.leaf, idx, total.sum, 0);
+    rg_b_addto(b, like.array, like.leaf, idx, total.sum, RG_INS_GATHERED);
     if (test) {
         rg_b_yield(b, NULL, 0);
         rg_b_pop(b);

@@ -21,7 +21,6 @@ typedef struct prepare {
     const bool *varied; /* [f arrays] NULL: of no interest */
     rg_rid *life;       /* [f arrays] region in which a local lives; the body for the others */
     bool *used;         /* [f vals] */
-    bool *changed_by_atomics; /* [f arrays] some atomic operation in a parallel writes it */
     bool recording;
     bool changed, failed;
     uint32_t records;
@@ -205,7 +204,6 @@ static rg_aid record_array(prepare *p, rg_iid i, rg_type t, rg_val count) {
                   .elem = e,
                   .rank = 1,
                   .is_const = !p->recording,
-                  .is_record = true,
                   .loc = r.loc};
     q.extent_text = RG_NEW_N(f->arena, const char *, 1);
     RG_PUSH(f->arena, &f->params, q);
@@ -273,11 +271,26 @@ static void record(prepare *p, rg_iid i) {
     p->changed = true;
 }
 
+/* Does the parallel loop around atomic load i write its array? Only atomics may. */
+static bool changes_meanwhile(const prepare *p, rg_iid i) {
+    const rg_fn *f = p->f;
+    rg_aid a = rg_ins_at(f, i)->array;
+    rg_iid loop = shared_by(p, rg_ins_at(f, i)->parent, a);
+    for (uint32_t k = 1; k < f->ins.n && loop; k++) {
+        const rg_ins *ins = rg_ins_at(f, k);
+        bool writes = ins->op == RG_RMW || ins->op == RG_ADDTO || ins->op == RG_STORE;
+        if (ins->parent && writes && ins->array == a &&
+            rg_region_inside(f, ins->parent, rg_ins_at(f, loop)->region[0]))
+            return true;
+    }
+    return false;
+}
+
 static bool is_captured(const prepare *p, rg_iid i) {
     const rg_ins *ins = rg_ins_at(p->f, i);
     if (ins->op == RG_LOAD)
-        return (ins->flags & RG_INS_ATOMIC) && p->changed_by_atomics[ins->array] &&
-               p->used[rg_result(p->f, i, 0)] && shared_by(p, ins->parent, ins->array);
+        return (ins->flags & RG_INS_ATOMIC) && p->used[rg_result(p->f, i, 0)] &&
+               changes_meanwhile(p, i);
     return ins->op == RG_RMW && ins->nres && p->used[rg_result(p->f, i, 0)] &&
            shared_by(p, ins->parent, ins->array);
 }
@@ -286,7 +299,6 @@ static void learn(prepare *p) {
     rg_fn *f = p->f;
     p->life = RG_NEW_N(f->arena, rg_rid, f->arrays.n);
     p->used = RG_NEW_N(f->arena, bool, f->vals.n);
-    p->changed_by_atomics = RG_NEW_N(f->arena, bool, f->arrays.n);
     for (uint32_t a = 1; a < f->arrays.n; a++)
         p->life[a] = f->body;
     for (uint32_t i = 1; i < f->ins.n; i++) {
@@ -298,29 +310,27 @@ static void learn(prepare *p) {
         for (uint32_t k = 0; k < ins->nopnd; k++)
             p->used[rg_operand(f, i, k)] = true;
     }
-    for (uint32_t i = 1; i < f->ins.n; i++) {
-        const rg_ins *ins = rg_ins_at(f, i);
-        bool writes = ins->op == RG_RMW || (ins->flags & RG_INS_ATOMIC && ins->op != RG_LOAD);
-        if (ins->parent && writes && ins->array && shared_by(p, ins->parent, ins->array))
-            p->changed_by_atomics[ins->array] = true;
-    }
 }
 
-bool rg_ad_captures(const rg_fn *f) {
+static bool has_atomics(const rg_fn *f) {
     bool any = false;
     for (uint32_t i = 1; i < f->ins.n; i++) {
         const rg_ins *ins = rg_ins_at(f, i);
-        any |= ins->parent && (ins->op == RG_RMW || (ins->op == RG_LOAD && ins->flags & RG_INS_ATOMIC));
+        any |= ins->parent &&
+               (ins->op == RG_RMW || (ins->op == RG_LOAD && ins->flags & RG_INS_ATOMIC));
     }
-    if (!any)
-        return false;
-    rg_fn *c = rg_fn_clone(f->arena, f);
-    prepare p = {.f = c};
-    learn(&p);
-    any = false;
-    for (uint32_t i = 1; i < c->ins.n && !any; i++)
-        any = rg_ins_at(c, i)->parent && is_captured(&p, i);
     return any;
+}
+
+uint32_t rg_ad_captures(rg_arena *a, const rg_fn *f) {
+    if (!has_atomics(f))
+        return 0;
+    prepare p = {.f = rg_fn_clone(a, f)};
+    uint32_t n = 0;
+    learn(&p);
+    for (uint32_t i = 1; i < f->ins.n; i++)
+        n += rg_ins_at(p.f, i)->parent && is_captured(&p, i);
+    return n;
 }
 
 static void each(prepare *p, uint32_t n, void (*visit)(prepare *, rg_iid)) {
@@ -364,13 +374,8 @@ rg_fn *rg_ad_recording(rg_arena *a, const rg_fn *f, rg_diags *d) {
 rg_fn *rg_ad_prepare(rg_arena *a, const rg_fn *f, const rg_activity *act, rg_mode mode, rg_diags *d,
                      bool *changed) {
     *changed = false;
-    bool any = false;
-    for (uint32_t i = 1; i < f->ins.n; i++) {
-        const rg_ins *ins = rg_ins_at(f, i);
-        any |= ins->parent && (ins->op == RG_RMW || (ins->op == RG_LOAD && ins->flags & RG_INS_ATOMIC));
-    }
     rg_fn *c = rg_fn_clone(a, f);
-    if (!any)
+    if (!has_atomics(f))
         return c;
     prepare p = {.f = c, .diags = d};
     p.b = rg_b_new(c);

@@ -48,8 +48,43 @@ static void count(rg_adj *s, rg_iid p, rg_red_mode mode, const rg_val *init, rg_
     s->root = root;
     s->in_if = in_if;
     rg_b_pop(b);
+    rg_adj_restore_snapshot(s, p); /* the sweep has written, as the loop did */
     for (uint32_t k = 0; k < n; k++)
         out[k] = rg_result(s->g, j, k);
+}
+
+void rg_adj_sweep_parallel(rg_adj *s, rg_iid p) {
+    const rg_fn *f = s->f;
+    rg_build *b = s->b;
+    const rg_ins ins = *rg_ins_at(f, p);
+    uint32_t first = rg_first_init(f, p), carried = rg_first_carried(f, p);
+    rg_val bounds[6];
+    for (uint32_t k = 0; k < first; k++)
+        bounds[k] = s->fwd[rg_operand(f, p, k)];
+    rg_iid j = rg_b_parallel(b, bounds, (uint32_t)ins.imm.i, NULL, NULL, 0);
+    rg_b_push(b, rg_ins_at(s->g, j)->region[0]);
+    const rg_region *body = rg_region_at(f, ins.region[0]);
+    for (uint32_t k = 0; k < body->args.n; k++)
+        s->fwd[body->args.at[k]] =
+            k < carried ? rg_b_arg(b, k) : rg_b_zero(b, rg_type_of(f, body->args.at[k]));
+    rg_rid frame = s->frame, root = s->root;
+    uint32_t in_if = s->in_if;
+    rg_red_mode before = s->red_mode;
+    bool was = s->in_parallel;
+    s->frame = rg_ins_at(s->g, j)->region[0];
+    s->root = ins.region[0];
+    s->in_if = 0;
+    s->red_mode = RG_RED_PASS;
+    s->in_parallel = true;
+    rg_adj_forward(s, ins.region[0], false);
+    rg_b_yield(b, NULL, 0);
+    s->in_parallel = was;
+    s->red_mode = before;
+    s->frame = frame;
+    s->root = root;
+    s->in_if = in_if;
+    rg_b_pop(b);
+    rg_adj_restore_snapshot(s, p);
 }
 
 void rg_adj_prepare_reductions(rg_adj *s, rg_iid p) {
@@ -78,13 +113,6 @@ void rg_adj_prepare_reductions(rg_adj *s, rg_iid p) {
         ties |= kind == RG_RED_MIN || kind == RG_RED_MAX;
         product |= kind == RG_RED_MUL;
     }
-    if ((ties || product) && s->snapshots[p].n) {
-        rg_adj_refuse(
-            s, ins.loc, "split it into one loop that updates the array and one that reduces",
-            "a min, max or product reduction in a parallel loop that also updates an array "
-            "in place is not supported");
-        return;
-    }
     if (ties) {
         rg_val *start = RG_NEW_N(s->arena, rg_val, n + 1);
         for (uint32_t k = 0; k < n; k++)
@@ -107,23 +135,28 @@ void rg_adj_prepare_reductions(rg_adj *s, rg_iid p) {
     }
 }
 
-rg_val rg_adj_red_share(rg_adj *s, rg_red kind, uint32_t k, rg_val e, rg_val g) {
+rg_val rg_adj_share(rg_adj *s, rg_red kind, rg_val e, rg_val g, rg_val result, rg_val rest_or_ties,
+                    rg_val zeros) {
     rg_build *b = s->b;
     rg_type t = rg_type_of(s->g, e);
     rg_val zero = rg_b_zero(b, t);
     if (kind == RG_RED_MIN || kind == RG_RED_MAX)
-        return rg_b_op3(b, RG_SELECT, rg_b_op2(b, RG_EQ, e, s->red_result[k]),
-                        rg_b_op2(b, RG_DIV, g, s->red_ties[k]), zero);
+        return rg_b_op3(b, RG_SELECT, rg_b_op2(b, RG_EQ, e, result),
+                        rg_b_op2(b, RG_DIV, g, rest_or_ties), zero);
     if (kind == RG_RED_MUL) {
         /* no zero: all / e; e the only zero: the rest; otherwise 0 */
-        rg_val none = is_zero(s, s->red_zeros[k]);
-        rg_val one = rg_b_op2(b, RG_EQ, s->red_zeros[k], rg_b_real(b, t, 1));
+        rg_val none = is_zero(s, zeros);
+        rg_val one = rg_b_op2(b, RG_EQ, zeros, rg_b_real(b, t, 1));
         rg_val alone = rg_b_op2(b, RG_AND, one, is_zero(s, e));
-        rg_val part = rg_b_op3(b, RG_SELECT, none, rg_b_op2(b, RG_DIV, s->red_ties[k], e),
-                               rg_b_op3(b, RG_SELECT, alone, s->red_ties[k], zero));
+        rg_val part = rg_b_op3(b, RG_SELECT, none, rg_b_op2(b, RG_DIV, rest_or_ties, e),
+                               rg_b_op3(b, RG_SELECT, alone, rest_or_ties, zero));
         return rg_b_op2(b, RG_ZMUL, g, part);
     }
     return g;
+}
+
+rg_val rg_adj_red_share(rg_adj *s, rg_red kind, uint32_t k, rg_val e, rg_val g) {
+    return rg_adj_share(s, kind, e, g, s->red_result[k], s->red_ties[k], s->red_zeros[k]);
 }
 
 void rg_adj_red_backward(rg_adj *s, rg_iid red, rg_val g) {

@@ -68,8 +68,35 @@ static void step(machine *m, const char *s, size_t n) {
     }
 }
 
-rg_val rg_rule_partial(rg_build *b, rg_op op, uint32_t k, const rg_val x[3], rg_val r) {
-    const char *s = k < 3 ? rg_ops[op].partial[k] : "";
+/* Where ops.def gives zero by convention: the limit from above along the operand's own axis, when the
+ * caller asks for strict edges. Ties of fmin and fmax stay halves: they are no zeros. */
+static const char *strict_partial(rg_op op, uint32_t k) {
+    switch (op) {
+    case RG_FABS:
+        return "x 0 ge 1 x 0 lt -1 x select select";
+    case RG_SQRT:
+        return "0.5 r div";
+    case RG_CBRT:
+        return "1 3 r r mul mul div";
+    case RG_HYPOT:
+        return k == 0 ? "r 0 eq 1 x r div select" : "r 0 eq 1 y r div select";
+    case RG_ATAN2:
+        return k == 0 ? "x x mul y y mul add =d d 0 eq 1 0 div y d div select"
+                      : "x x mul y y mul add =d d 0 eq -1 0 div x d div neg select";
+    case RG_FDIM:
+        return k == 0 ? "x y ge 1 0 select" : "x y ge -1 0 select";
+    case RG_COPYSIGN:
+        return k == 0 ? "x signbit y signbit eq 1 -1 select" : NULL;
+    default:
+        return NULL;
+    }
+}
+
+rg_val rg_rule_partial(rg_build *b, rg_op op, uint32_t k, const rg_val x[3], rg_val r,
+                       bool strict) {
+    const char *s = strict ? strict_partial(op, k) : NULL;
+    if (!s)
+        s = k < 3 ? rg_ops[op].partial[k] : "";
     if (!*s)
         return 0;
     machine m = {.b = b, .type = rg_type_of(b->fn, r), .x = x, .r = r};

@@ -37,6 +37,10 @@ void rg_ad_map_extents(rg_fn *g, const rg_fn *f, const rg_val *map) {
     }
 }
 
+void rg_ad_rmw(rg_fn *g, rg_val result) {
+    rg_ins_remove_result(g, rg_value_at(g, result)->def, 0);
+}
+
 rg_aid rg_ad_shadow(rg_fn *g, uint32_t p, uint32_t shadow, rg_val one) {
     const rg_param *q = &g->params.at[p];
     static const char *const suffix[] = {"", "_b", "_d", "_bd"};

@@ -6,7 +6,7 @@
  * iteration overwrites (where it was, what it held), undoes the log to reach the iteration's
  * start, sweeps the iteration forward again and then backward. Where a parallel loop writes the
  * array, the whole array is copied instead: before the parallel, or once for each iteration of
- * the serial loop around it. A parameter array is tracked in a workspace that starts as a copy of
+ * the serial loop around it, or for each block of steps between checkpoints. A parameter array is tracked in a workspace that starts as a copy of
  * its old value: the user's memory is never written. */
 #include "ad/adjoint.h"
 
@@ -30,6 +30,17 @@ static bool writes(const rg_ins *ins) {
     return ins->op == RG_STORE || ins->op == RG_ADDTO || ins->op == RG_RMW;
 }
 
+/* Does an atomic min, max or product touch a? Those that only one thread does are gone by now. */
+static bool onto_elements(const rg_fn *f, rg_aid a) {
+    for (uint32_t i = 1; i < f->ins.n; i++) {
+        const rg_ins *ins = rg_ins_at(f, i);
+        if (ins->parent && ins->op == RG_RMW && ins->array == a &&
+            rg_mem_is_float(rg_ins_leaf(f, ins)->mem))
+            return true;
+    }
+    return false;
+}
+
 void rg_adj_classify(rg_adj *s) {
     const rg_fn *f = s->f;
     s->keep = RG_NEW_N(s->arena, rg_keep, f->arrays.n);
@@ -41,7 +52,9 @@ void rg_adj_classify(rg_adj *s) {
             s->life[f->ins.at[i].array] = f->ins.at[i].parent;
     for (uint32_t a = 1; a < f->arrays.n; a++) {
         rg_iid conflict[2];
-        if (!s->varied->loaded[a] || !s->varied->stored[a])
+        if (s->varied->array[a] && onto_elements(f, a))
+            s->keep[a] = RG_KEEP_TRACKED; /* values from before and after are wanted */
+        else if (!s->varied->loaded[a] || !s->varied->stored[a])
             s->keep[a] = RG_KEEP_NONE;
         else
             s->keep[a] = rg_array_once(f, a, conflict) ? RG_KEEP_SETTLED : RG_KEEP_TRACKED;
@@ -143,9 +156,9 @@ static void add_log(rg_adj *s, rg_iid i, bool in_parallel, void *user) {
         if (out->wholes.at[k].array == ins->array)
             return;
     if (in_parallel) {
-        if (!out->trips || s->in_if) {
-            rg_aid grown = rg_adj_frame_array(s, rg_format(s->arena, "%s_saved", r->name), r->elem,
-                                              1, RG_ARR_SAVE | RG_ARR_GROW);
+        if (!out->trips || s->in_if || s->in_parallel) {
+            rg_aid grown = rg_adj_frame_array(s, rg_format(s->arena, "%s_saved", r->name), r->elem, 1,
+                                              RG_ARR_SAVE | RG_ARR_GROW);
             RG_PUSH(s->arena, &out->wholes, (rg_whole){ins->array, grown, true});
             return;
         }
@@ -201,8 +214,10 @@ static void add_rest(rg_adj *s, rg_iid i, bool in_parallel, void *user) {
 void rg_adj_prepare_saves(rg_adj *s, rg_iid loop, rg_saved *out) {
     rg_rid body = rg_ins_at(s->f, loop)->region[0];
     out->body = body;
-    each_write(s, body, loop, false, add_whole, out);
-    each_write(s, body, loop, false, add_rest, out);
+    /* A block of many steps may write an element many times: its start is kept whole. */
+    bool whole = (rg_ins_at(s->f, loop)->flags & RG_INS_CHECKPOINT) != 0;
+    each_write(s, body, loop, whole, add_whole, out);
+    each_write(s, body, loop, whole, add_rest, out);
 }
 
 /* Every scalar of a tracked array to or from place k of a growing array. */

@@ -25,6 +25,7 @@ typedef struct tangent {
     rg_aid *data, *shadow; /* [f arrays] */
     rg_aid *scalar_shadow; /* [params] */
     rg_adj *reductions; /* inside a parallel whose min, max or product reductions have tangents */
+    bool strict;        /* edges */
     bool failed;
 } tangent;
 
@@ -85,7 +86,7 @@ static void pure(tangent *t, rg_iid i) {
             return;
         }
         for (uint32_t k = 0; k < ins.nopnd; k++) {
-            rg_val p = d[k] ? rg_rule_partial(t->b, ins.op, k, x, t->map[r]) : 0;
+            rg_val p = d[k] ? rg_rule_partial(t->b, ins.op, k, x, t->map[r], t->strict) : 0;
             if (p)
                 t->dot[r] = rg_rule_add(t->b, t->dot[r], rg_rule_apply(t->b, ins.op, k, d[k], p));
         }
@@ -132,16 +133,23 @@ static void memory(tangent *t, rg_iid i) {
             rg_b_addto(b, s, ins.leaf, idx, t->dot[v], ins.flags);
         break;
     case RG_RMW: {
-        if (flt && s && (t->dot[v] || ins.nres)) {
+        rg_onto *o = flt && s && t->reductions ? rg_adj_onto_of(t->reductions, ins.array, ins.leaf) : NULL;
+        if (flt && s && !o) {
             refuse(t, ins.loc,
-                   "write it as a reduction of the parallel loop, or make it an atomic += without "
-                   "capture",
-                   "this atomic operation on a value with a gradient is not supported");
+                   "capture an integer (a place or a number), or use a reduction or a serial loop",
+                   "the value that an atomic operation finds has a tangent which depends on the "
+                   "order of the iterations");
             return;
         }
+        if (o && t->dot[v])
+            rg_b_addto(b, s, ins.leaf, idx,
+                       rg_adj_onto_share(t->reductions, o, idx, t->map[v], t->dot[v]),
+                       RG_INS_ATOMIC);
         rg_val r = rg_b_rmw(b, (rg_red)ins.imm.i, a, ins.leaf, idx, t->map[v], ins.flags);
         if (ins.nres)
             t->map[rg_result(f, i, 0)] = r;
+        else
+            rg_ad_rmw(t->g, r);
         break;
     }
     }
@@ -188,35 +196,54 @@ static void yield(tangent *t, rg_iid y, const bool *with, uint32_t skip) {
     rg_b_yield(t->b, v, m);
 }
 
-/* Arrays that a parallel both reads and writes: its body cannot be run ahead without the writes. */
-static bool reads_what_it_writes(const rg_fn *f, rg_rid r, uint8_t *seen) {
+/* What a parallel does with the arrays from outside: bits 1 reads, 2 writes, 8 takes the least, the
+ * largest or the product onto its elements. */
+static void uses_of(tangent *t, rg_rid r, uint8_t *seen, rg_iid *captures) {
+    const rg_fn *f = t->f;
     const rg_region *g = rg_region_at(f, r);
-    bool both = false;
     for (uint32_t k = 0; k < g->ins.n; k++) {
         const rg_ins *ins = rg_ins_at(f, g->ins.at[k]);
         if (ins->op == RG_LOAD)
             seen[ins->array] |= 1;
         if (ins->op == RG_STORE || ins->op == RG_ADDTO || ins->op == RG_RMW)
             seen[ins->array] |= 2;
-        both |= ins->array && seen[ins->array] == 3;
+        if (ins->op == RG_RMW) {
+            if (rg_mem_is_float(rg_ins_leaf(f, ins)->mem) && t->shadow[ins->array])
+                seen[ins->array] |= 8;
+            if (ins->nres)
+                *captures = g->ins.at[k];
+        }
         for (int n = 0; n < 2; n++)
             if (ins->region[n])
-                both |= reads_what_it_writes(f, ins->region[n], seen);
+                uses_of(t, ins->region[n], seen, captures);
     }
-    return both;
 }
 
-/* Reductions by min, max or product: the primal's results come first, then counts of ties or zeros
- * (reduce.c), from copies of the parallel without its writes; with them the tangent is a sum. */
+/* A local that starts as array a of f does now. */
+static rg_aid copy_of(tangent *t, rg_aid a) {
+    const rg_ir_array *r = rg_array_at(t->g, t->data[a]);
+    rg_val ext[RG_MAX_AXES] = {0};
+    uint32_t rank = r->rank;
+    const rg_elem *elem = r->elem;
+    const char *name = rg_format(t->arena, "%s_ahead", r->name);
+    for (uint32_t d = 0; d < rank; d++)
+        ext[d] = rg_b_extent(t->b, t->data[a], d);
+    return rg_b_alloc(t->b, name, elem, rank, ext, 0);
+}
+
+/* Reductions by min, max or product, also onto elements: the primal's results come first, then counts
+ * of ties or zeros (reduce.c, atomic.c); with them the tangent is a sum. The sweeps that find those
+ * out run on copies of the arrays that the parallel both reads and writes, and write no other. */
 static void other_reductions(tangent *t, rg_iid i, const bool *with) {
     const rg_fn *f = t->f;
     const rg_ins ins = *rg_ins_at(f, i);
-    bool any = false;
+    bool any = false, wanted = false;
     for (uint32_t k = 0; k < ins.nres; k++)
-        any |= with[k] && f->pool.at[ins.aux + k] != RG_RED_ADD;
+        wanted |= with[k] && f->pool.at[ins.aux + k] != RG_RED_ADD;
     t->reductions = NULL;
-    if (!any)
-        return;
+    uint8_t *seen = RG_NEW_N(t->arena, uint8_t, f->arrays.n);
+    rg_iid captures = 0;
+    uses_of(t, ins.region[0], seen, &captures);
     rg_adj *s = RG_NEW(t->arena, rg_adj);
     s->f = f;
     s->g = t->g;
@@ -225,29 +252,50 @@ static void other_reductions(tangent *t, rg_iid i, const bool *with) {
     s->diags = t->diags;
     s->varied = t->varied;
     rg_adj_classify(s);
-    /* Only what lives in the body is written when it is run ahead. */
-    uint8_t *seen = RG_NEW_N(t->arena, uint8_t, f->arrays.n);
-    for (uint32_t a = 1; a < f->arrays.n; a++) {
-        bool inside = rg_region_inside(f, s->life[a], ins.region[0]);
-        s->keep[a] = inside ? RG_KEEP_SETTLED : RG_KEEP_NONE;
-        seen[a] = inside ? 4 : 0;
-    }
-    s->root = ins.region[0];
-    if (reads_what_it_writes(f, ins.region[0], seen)) {
-        refuse(t, ins.loc, "split it into one loop that updates the array and one that reduces",
-               "a min, max or product reduction in a parallel loop that also updates an array");
+    for (uint32_t a = 1; a < f->arrays.n; a++)
+        any |= (seen[a] & 8) && !rg_region_inside(f, s->life[a], ins.region[0]);
+    if (!any && !wanted)
+        return;
+    if (captures) {
+        refuse(t, rg_ins_at(f, captures)->loc, "split it into one loop that captures and one that reduces",
+               "a value is captured in a parallel loop that also takes a min, a max or a product");
         return;
     }
+    s->root = ins.region[0];
     s->fwd = t->map;
     s->bar = RG_NEW_N(t->arena, rg_val, f->vals.n);
-    s->data = t->data;
+    s->data = RG_NEW_N(t->arena, rg_aid, f->arrays.n);
+    s->old = RG_NEW_N(t->arena, rg_val, f->ins.n);
+    s->kept = RG_NEW_N(t->arena, rg_kept, f->ins.n);
+    s->saved = RG_NEW_N(t->arena, rg_saved *, f->ins.n);
     s->snapshots = RG_NEW_N(t->arena, rg_wholes, f->ins.n);
-    rg_adj_forward_one(s, i, false);
+    for (uint32_t a = 1; a < f->arrays.n; a++) {
+        s->data[a] = t->data[a];
+        bool inside = rg_region_inside(f, s->life[a], ins.region[0]);
+        s->keep[a] = inside ? RG_KEEP_SETTLED : RG_KEEP_NONE;
+        if (inside || !((seen[a] & 3) == 3 || (seen[a] & 8)))
+            continue;
+        s->keep[a] = RG_KEEP_TRACKED;
+        s->data[a] = copy_of(t, a);
+        RG_PUSH(t->arena, &s->snapshots[i], (rg_whole){a, t->data[a], false});
+    }
+    rg_adj_onto_find(s, i);
+    if (!s->failed) {
+        rg_adj_restore_snapshot(s, i);
+        rg_adj_forward_one(s, i, false);
+    }
     for (uint32_t k = 0; k < ins.nres; k++)
         if (with[k])
             s->bar[rg_result(f, i, k)] = s->fwd[rg_result(f, i, k)]; /* any value: it is wanted */
-    if (!s->failed)
+    if (!s->failed) {
+        rg_adj_onto_after(s);
+        rg_adj_restore_snapshot(s, i);
         rg_adj_prepare_reductions(s, i);
+    }
+    if (!s->failed) {
+        rg_adj_onto_count(s, i);
+        rg_adj_onto_finish(s, t->shadow);
+    }
     t->failed |= s->failed;
     t->reductions = s;
 }
@@ -373,6 +421,12 @@ static void region(tangent *t, rg_rid r) {
             }
             break;
         }
+        case RG_CUSTOM: { /* forward mode differentiates the function itself */
+            rg_val v = rg_result(f, i, 0), x = rg_operand(f, i, 0);
+            t->map[v] = t->map[x];
+            t->dot[v] = t->dot[x];
+            break;
+        }
         case RG_EXTENT: {
             rg_val v = rg_result(f, i, 0);
             t->map[v] = rg_b_extent(t->b, t->data[ins->array], (uint32_t)ins->imm.i);
@@ -400,8 +454,7 @@ static void region(tangent *t, rg_rid r) {
 
 rg_fn *rg_ad_tangent(rg_arena *a, const rg_fn *f, const rg_activity *act, const rg_ad_options *o,
                      rg_diags *d) {
-    (void)o;
-    tangent t = {.f = f, .arena = a, .diags = d};
+    tangent t = {.f = f, .arena = a, .diags = d, .strict = o && o->strict_edges};
     t.g = rg_ad_start(a, f, f->mode == RG_ADJOINT ? RG_HVP : RG_TANGENT);
     t.b = rg_b_new(t.g);
     t.varied = rg_ad_varied(a, f, act);

@@ -88,6 +88,14 @@ void rg_error(rg_diags *d, rg_loc loc, const char *hint, const char *fmt, ...) {
     va_end(ap);
 }
 
+void rg_fatal(rg_diags *d, rg_loc loc, const char *hint, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    add(d, RG_ERROR, loc, hint, fmt, ap);
+    va_end(ap);
+    rg_arena_throw(d->arena, RG_THROW_ERRORS);
+}
+
 void rg_warning(rg_diags *d, rg_loc loc, const char *hint, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
@@ -102,6 +110,33 @@ void rg_note(rg_diags *d, rg_loc loc, const char *fmt, ...) {
     va_end(ap);
 }
 
+/* The line, or the part of it around the column, and a caret below. */
+static void show_line(rg_text *out, const char *line, size_t n, uint32_t col) {
+    enum { WIDE = 160, BEFORE = 100 };
+    size_t at = col ? col - 1 : 0, from = 0, to = n;
+    if (at > n)
+        at = n;
+    if (n > WIDE) {
+        from = at > BEFORE ? at - BEFORE : 0;
+        to = n - from > WIDE ? from + WIDE : n;
+        while (from && ((unsigned char)line[from] & 0xc0) == 0x80) /* whole characters of UTF-8 */
+            from--;
+        while (to < n && ((unsigned char)line[to] & 0xc0) == 0x80)
+            to++;
+    }
+    rg_text_add(out, from ? "    ..." : "    ");
+    for (size_t c = from; c < to; c++) { /* control characters would upset a terminal */
+        unsigned char x = (unsigned char)line[c];
+        rg_text_char(out, (x < ' ' && x != '\t') || x == 127 ? '?' : line[c]);
+    }
+    rg_text_add(out, to < n ? "...\n" : "\n");
+    rg_text_add(out, from ? "       " : "    ");
+    for (size_t c = from; c < at; c++)
+        if (((unsigned char)line[c] & 0xc0) != 0x80)
+            rg_text_char(out, line[c] == '\t' ? '\t' : ' ');
+    rg_text_add(out, "^\n");
+}
+
 void rg_diags_render(const rg_diags *d, rg_text *out) {
     static const char *const word[] = {"note", "warning", "error"};
     for (uint32_t i = 0; i < d->list.n; i++) {
@@ -112,14 +147,8 @@ void rg_diags_render(const rg_diags *d, rg_text *out) {
         rg_text_format(out, "%s: %s\n", word[g->severity], g->message);
         size_t n = 0;
         const char *line = p ? source_line(d->sources, p, &n) : NULL;
-        if (line) {
-            rg_text_add(out, "    ");
-            rg_text_add_n(out, line, n < 400 ? n : 400);
-            rg_text_add(out, "\n    ");
-            for (uint32_t c = 1; c < p->col && c <= n && c < 400; c++)
-                rg_text_char(out, line[c - 1] == '\t' ? '\t' : ' ');
-            rg_text_add(out, "^\n");
-        }
+        if (line)
+            show_line(out, line, n, p->col);
         if (g->hint)
             rg_text_format(out, "    way out: %s\n", g->hint);
     }

@@ -55,6 +55,9 @@ uint32_t rg_sources_line(const rg_sources *s, rg_loc loc); /* 0 when unknown */
 /* hint may be NULL. An identical diagnostic at the same place is added once. */
 void rg_error(rg_diags *d, rg_loc loc, const char *hint, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* An error after which going on would only bring more of the same: throws RG_THROW_ERRORS. */
+_Noreturn void rg_fatal(rg_diags *d, rg_loc loc, const char *hint, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 void rg_warning(rg_diags *d, rg_loc loc, const char *hint, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* A note belongs to the diagnostic before it: "the other access is here". */

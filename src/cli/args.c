@@ -18,7 +18,10 @@ static const struct option {
     [RG_OPT_OUT] = {"--out", NULL, "NAME[.grad|.dot|.hvp]=PATH",
                     "write a result as .npy, or print it when PATH is -"},
     [RG_OPT_KERNEL] = {"--kernel", "-k", "NAME", "the kernel (default: all of the file)"},
-    [RG_OPT_TARGET] = {"--target", "-t", "TARGET", "c (default), ir, or cpu"},
+    [RG_OPT_TARGET] = {"--target", "-t", "TARGET", "c (default), ir, cpu, spirv or msl"},
+    [RG_OPT_ADDRESSING] = {"--addressing", NULL, "address|offset",
+                           "how arrays reach SPIR-V: as addresses (default), or as offsets into a "
+                           "bound block"},
     [RG_OPT_OUTPUT] = {"--output", "-o", "PATH", "write there instead of on the terminal"},
     [RG_OPT_ACTIVE] = {"--active", NULL, "NAME,NAME...",
                        "parameters that carry gradients (default: all that can)"},
@@ -33,6 +36,8 @@ static const struct option {
     [RG_OPT_INCLUDE] = {"--include", "-I", "DIR", "search DIR for #include"},
     [RG_OPT_CPP] = {"--cpp", NULL, "COMMAND",
                     "use an outside preprocessor, e.g. 'cc -E -nostdinc'"},
+    [RG_OPT_SINCE] = {"--since", NULL, "VERSION",
+                      "oldest SPIRV-Cross to be right on: 1.3.239 (default), 1.4.304, 1.4.357"},
     [RG_OPT_JSON] = {"--json", NULL, NULL, "print JSON, for machines"},
     [RG_OPT_HELP] = {"--help", "-h", NULL, "print this"},
 };
@@ -126,6 +131,11 @@ static void take_option(rg_cli_args *a, rg_cli_option_id id, const char *v) {
     case RG_OPT_TARGET:
         a->target = v;
         break;
+    case RG_OPT_ADDRESSING:
+        a->addressing = strcmp(v, "offset") == 0 ? RG_ADDRESSING_OFFSET : RG_ADDRESSING_ADDRESS;
+        if (!a->addressing && strcmp(v, "address") != 0)
+            rg_cli_problem("--addressing is 'address' or 'offset', not '%s'", v);
+        break;
     case RG_OPT_OUTPUT:
         a->output = v;
         break;
@@ -167,6 +177,9 @@ static void take_option(rg_cli_args *a, rg_cli_option_id id, const char *v) {
         break;
     case RG_OPT_CPP:
         a->cpp = v;
+        break;
+    case RG_OPT_SINCE:
+        a->since = v;
         break;
     case RG_OPT_JSON:
         a->json = true;

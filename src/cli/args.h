@@ -14,6 +14,7 @@ typedef enum rg_cli_option_id {
     RG_OPT_OUT,
     RG_OPT_KERNEL,
     RG_OPT_TARGET,
+    RG_OPT_ADDRESSING,
     RG_OPT_OUTPUT,
     RG_OPT_ACTIVE,
     RG_OPT_SEED,
@@ -24,6 +25,7 @@ typedef enum rg_cli_option_id {
     RG_OPT_DEFINE,
     RG_OPT_INCLUDE,
     RG_OPT_CPP,
+    RG_OPT_SINCE,
     RG_OPT_JSON,
     RG_OPT_HELP,
     RG_N_OPTS
@@ -51,8 +53,9 @@ typedef struct rg_cli_args {
     const char *kernel;   /* second name, or --kernel */
     rg_cli_strings extra; /* names beyond those */
     rg_cli_pairs values, grads, dots, outs;
-    const char *device, *target, *output, *active, *cpp;
+    const char *device, *target, *output, *active, *cpp, *since;
     rg_kernel_mode mode;
+    rg_addressing addressing;
     bool has_mode, checked, strict_edges, json, help, has_seed;
     int threads;
     uint64_t seed;
@@ -77,6 +80,6 @@ void rg_cli_command_help(const rg_cli_command *c, FILE *to);
 
 /* The commands. */
 extern const rg_cli_command rg_cmd_devices, rg_cmd_run, rg_cmd_check, rg_cmd_emit, rg_cmd_explain,
-    rg_cmd_bench, rg_cmd_cache;
+    rg_cmd_bench, rg_cmd_cache, rg_cmd_slots, rg_cmd_spirv;
 
 #endif

@@ -85,8 +85,10 @@ void rg_cli_binding_free(rg_cli_binding *b) {
     for (size_t i = 0; i < b->n; i++) {
         free(b->params[i].data);
         free(b->params[i].seed);
+        free(b->params[i].direction_seed);
         rg_cli_value_free(&b->params[i].value);
         rg_cli_value_free(&b->params[i].gradient);
+        rg_cli_value_free(&b->params[i].direction);
     }
     b->n = 0;
 }
@@ -133,7 +135,8 @@ void rg_cli_binding_assign(rg_cli_binding *b, const rg_cli_pairs *values, bool i
     }
 }
 
-void rg_cli_binding_gradients(rg_cli_binding *b, const char *option, const rg_cli_pairs *values) {
+void rg_cli_binding_gradients(rg_cli_binding *b, const char *option, const rg_cli_pairs *values,
+                              bool directions) {
     for (size_t i = 0; i < values->n; i++) {
         rg_cli_param *p = rg_cli_binding_find(b, values->at[i].name);
         if (!p) {
@@ -143,12 +146,14 @@ void rg_cli_binding_gradients(rg_cli_binding *b, const char *option, const rg_cl
         if (!p->info.has_float)
             rg_cli_problem("%s %s: '%s' is %s, which carries no gradient", option, p->info.name,
                            p->info.name, rg_cli_param_text(p));
-        if (p->has_gradient)
+        bool *has = directions ? &p->has_direction : &p->has_gradient;
+        rg_cli_value *v = directions ? &p->direction : &p->gradient;
+        if (*has)
             rg_cli_problem("%s %s is given twice", option, p->info.name);
-        p->has_gradient = true;
-        const char *wrong = rg_cli_value_parse(values->at[i].value, &p->gradient);
+        *has = true;
+        const char *wrong = rg_cli_value_parse(values->at[i].value, v);
         if (!wrong)
-            wrong = rg_cli_value_load(&p->gradient);
+            wrong = rg_cli_value_load(v);
         if (wrong)
             rg_cli_problem("%s %s: %s", option, p->info.name, wrong);
     }
@@ -268,10 +273,11 @@ void rg_cli_binding_solve(rg_cli_binding *b) {
 }
 
 void rg_cli_binding_missing(const rg_cli_binding *b) {
+    bool unsolved = rg_cli_problem_count() > 0; /* a bad array would have had the extent */
     for (size_t i = 0; i < b->n; i++) {
         const rg_cli_param *p = &b->params[i];
         const char *name = p->info.name;
-        if (p->has_value || p->filled)
+        if (p->has_value || p->filled || (p->is_extent && unsolved))
             continue;
         if (p->info.is_array)
             rg_cli_problem("missing value for '%s' (%s): give %s=VALUE, such as %s=rand or "
@@ -351,17 +357,17 @@ void rg_cli_binding_shapes(rg_cli_binding *b) {
     }
 }
 
-static void fill_gradient(rg_cli_param *p) {
+static void fill_seed(rg_cli_param *p, const rg_cli_value *v, const char *which, const char *salt,
+                      void **seed) {
     size_t bytes = p->count * p->info.item_size;
-    const rg_cli_value *v = &p->gradient;
     int64_t own[RG_MAX_RANK];
-    free(p->seed);
-    p->seed = calloc(1, bytes ? bytes : 1);
-    if (!p->seed) {
-        rg_cli_problem("%s: out of memory for its gradient", p->info.name);
+    free(*seed);
+    *seed = calloc(1, bytes ? bytes : 1);
+    if (!*seed) {
+        rg_cli_problem("%s: out of memory for its %s", p->info.name, which);
         return;
     }
-    const char *what = rg_cli_format("the gradient of %s", p->info.name);
+    const char *what = rg_cli_format("the %s of %s", which, p->info.name);
     if (p->info.is_array && own_shape(p, v, what, own) &&
         memcmp(own, p->shape, p->info.rank * sizeof *own) != 0) {
         rg_cli_problem("%s has shape %s, the array has %s", what,
@@ -375,7 +381,7 @@ static void fill_gradient(rg_cli_param *p) {
         return;
     }
     const char *wrong = rg_cli_value_fill(v, &p->layout, p->count,
-                                          rg_cli_format("%s.grad", p->info.name), true, p->seed);
+                                          rg_cli_format("%s.%s", p->info.name, salt), true, *seed);
     if (wrong)
         rg_cli_problem("%s: %s", what, wrong);
 }
@@ -386,7 +392,9 @@ void rg_cli_binding_fill(rg_cli_binding *b) {
         if (!p->shape_known)
             continue;
         if (p->has_gradient)
-            fill_gradient(p);
+            fill_seed(p, &p->gradient, "gradient", "grad", &p->seed);
+        if (p->has_direction)
+            fill_seed(p, &p->direction, "direction", "dot", &p->direction_seed);
         if (!p->info.is_array || !p->has_value || p->filled)
             continue;
         if (p->value.kind == RG_VALUE_NUMBER && p->count * p->layout.n != 1) {
@@ -405,8 +413,8 @@ void rg_cli_binding_fill(rg_cli_binding *b) {
 bool rg_cli_bind(rg_cli_binding *b, const rg_cli_args *a) {
     size_t before = rg_cli_problem_count();
     rg_cli_binding_assign(b, &a->values, false);
-    rg_cli_binding_gradients(b, "--grad", &a->grads);
-    rg_cli_binding_gradients(b, "--dot", &a->dots);
+    rg_cli_binding_gradients(b, "--grad", &a->grads, false);
+    rg_cli_binding_gradients(b, "--dot", &a->dots, a->mode == RG_MODE_HVP);
     if (rg_cli_problem_count() == before)
         rg_cli_binding_solve(b);
     rg_cli_binding_missing(b);

@@ -14,13 +14,16 @@ typedef struct rg_cli_param {
     bool is_extent;   /* integer by value that some extent names */
     bool has_value;
     rg_cli_value value;
-    bool has_gradient; /* --grad or --dot was given */
+    bool has_gradient; /* --grad was given, or --dot of a tangent */
     rg_cli_value gradient;
+    bool has_direction; /* --dot of a Hessian-vector product */
+    rg_cli_value direction;
     bool shape_known; /* arrays; scalars have rank 0 and count 1 */
     int64_t shape[RG_MAX_RANK];
     size_t count; /* elements */
     void *data;   /* [count], malloc'ed */
     void *seed;   /* [count] incoming gradient or tangent, malloc'ed; NULL: zeros */
+    void *direction_seed; /* [count] the same of its direction */
     bool filled;
 } rg_cli_param;
 
@@ -41,7 +44,8 @@ void rg_cli_binding_unknown(const rg_cli_binding *b, const char *name);
 
 /* Each of these reports every problem it meets (rg_cli_problem). */
 void rg_cli_binding_assign(rg_cli_binding *b, const rg_cli_pairs *values, bool ignore_unknown);
-void rg_cli_binding_gradients(rg_cli_binding *b, const char *option, const rg_cli_pairs *values);
+void rg_cli_binding_gradients(rg_cli_binding *b, const char *option, const rg_cli_pairs *values,
+                              bool directions);
 /* Reads files, evaluates given scalars, solves extents from the arrays' shapes. */
 void rg_cli_binding_solve(rg_cli_binding *b);
 /* Parameters that have neither a value nor an extent solved for. */

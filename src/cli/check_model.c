@@ -213,6 +213,13 @@ static step take_step(rg_model *m, size_t i, const double *direction, const doub
     return s;
 }
 
+static void keep(rg_model_slope *best, const rg_model_slope *s) {
+    best->value = s->value;
+    best->error = s->error;
+    best->left = s->left;
+    best->right = s->right;
+}
+
 rg_model_slope rg_model_derivative(rg_model *m, size_t i, const double *direction,
                                    const double *const *weights) {
     double point = 0, length = 0;
@@ -228,6 +235,7 @@ rg_model_slope rg_model_derivative(rg_model *m, size_t i, const double *directio
     }
     double unit = fmax(point, 1e-2) / length;
     double gap_before = -1;
+    rg_model_slope before = {.error = HUGE_VAL};
     for (double h = unit * 1e-2; h > unit * 1e-8; h *= 0.1) {
         step whole = take_step(m, i, direction, weights, h);
         step half = take_step(m, i, direction, weights, h / 2);
@@ -239,12 +247,12 @@ rg_model_slope rg_model_derivative(rg_model *m, size_t i, const double *directio
         double gap = fabs(half.left - half.right);
         r.finite = true;
         r.steepest = 2 * half.noise / (4 * DBL_EPSILON) * h / (unit * 1e-8);
-        if (error < r.error) {
-            r.error = error;
-            r.value = value;
-            r.left = half.left;
-            r.right = half.right;
-        }
+        /* The next smaller step must confirm a value: a staircase looks smooth to steps that are
+         * as long as its own. */
+        before.error = fmax(before.error, fabs(before.value - value) - error);
+        if (before.error < r.error)
+            keep(&r, &before);
+        before = (rg_model_slope){value, error, 0, half.left, half.right, false, true};
         /* A smooth function's gap is ten times smaller at each step; a kink's stays. */
         bool real = gap > 1e-3 * scale && gap > 100 * half.noise;
         if (gap_before >= 0)
@@ -253,5 +261,7 @@ rg_model_slope rg_model_derivative(rg_model *m, size_t i, const double *directio
             break;
         gap_before = gap;
     }
+    if (before.error < r.error)
+        keep(&r, &before);
     return r;
 }

@@ -38,9 +38,15 @@ static int run(const rg_cli_args *a) {
             rg_json_string(&j, d.description);
             rg_json_key(&j, "why_not");
             rg_json_string(&j, d.available ? NULL : d.why_not);
+            rg_json_key(&j, "addressing");
+            rg_json_string(&j, *d.addressing ? d.addressing : NULL);
+            rg_json_key(&j, "caps");
+            rg_json_string(&j, *d.caps ? d.caps : NULL);
             rg_json_object_end(&j);
         } else if (d.available) {
             printf("%-10s available    %s\n", d.name, d.description);
+            if (*d.caps)
+                printf("%-24s%s\n", "", d.caps);
         } else {
             printf("%-10s unavailable  %s\n", d.name, d.why_not);
         }

@@ -13,9 +13,9 @@ static void check_use(const rg_cli_args *a) {
     for (size_t i = 0; i < a->extra.n; i++)
         rg_cli_problem("'%s' is one name too many: values are given as NAME=VALUE", a->extra.at[i]);
     if (a->grads.n && a->mode != RG_MODE_ADJOINT && a->mode != RG_MODE_HVP)
-        rg_cli_problem("--grad wants --mode adjoint");
+        rg_cli_problem("--grad wants --mode adjoint or hvp");
     if (a->dots.n && a->mode != RG_MODE_TANGENT && a->mode != RG_MODE_HVP)
-        rg_cli_problem("--dot wants --mode tangent");
+        rg_cli_problem("--dot wants --mode tangent or hvp");
 }
 
 static rg_status seed_gradients(rg_cli_launch *l) {
@@ -48,7 +48,9 @@ static rg_status launch(rg_cli_session *s, rg_cli_launch *l, rg_kernel_mode mode
         st = rg_launch_tangent(l->kernel, l->args, n);
         break;
     case RG_MODE_HVP:
-        st = RG_ERROR_UNSUPPORTED;
+        st = rg_cli_launch_directions(l);
+        if (st == RG_OK)
+            st = rg_hvp(l->kernel, l->args, l->directions, n);
         break;
     }
     if (st == RG_OK)
@@ -109,9 +111,6 @@ static int run_kernel(rg_cli_session *s, rg_kernel *k, const rg_cli_args *a) {
 
 static int run(const rg_cli_args *a) {
     check_use(a);
-    if (a->mode == RG_MODE_HVP)
-        rg_cli_problem("--mode hvp is not supported by this version's launches: for a product with "
-                       "a vector v use --mode adjoint at x + h v and x - h v");
     if (rg_cli_problem_count())
         return RG_CLI_BAD;
     rg_cli_session s;
@@ -127,7 +126,7 @@ static int run(const rg_cli_args *a) {
 const rg_cli_command rg_cmd_run = {
     .name = "run",
     .usage = "FILE KERNEL [NAME=VALUE ...] [options]",
-    .summary = "run a kernel, its adjoint or its tangent",
+    .summary = "run a kernel, its adjoint, its tangent or both",
     .about =
         "Compiles FILE, runs KERNEL once, and prints or writes what --out asks for; with no\n"
         "--out, what the kernel changed, cut short.\n"
@@ -145,7 +144,9 @@ const rg_cli_command rg_cmd_run = {
         "--mode adjoint: values are from before the launch. The kernel runs, then its adjoint.\n"
         "Every float array and float scalar has a gradient: --grad gives the incoming one, and\n"
         "--out NAME.grad=PATH the result.\n"
-        "--mode tangent: --dot gives tangents, --out NAME.dot=PATH the resulting ones.",
+        "--mode tangent: --dot gives tangents, --out NAME.dot=PATH the resulting ones.\n"
+        "--mode hvp: --grad and --dot; --out NAME.hvp=PATH is the derivative of NAME.grad in the\n"
+        "direction that --dot gives.",
     .examples =
         "  retrograd run springs.c energy pos=pos.npy ends=ends.npy rest=ones k=2.5 \\\n"
         "      e=zeros --mode adjoint --grad e=1 --out pos.grad=- --out k.grad=-\n"

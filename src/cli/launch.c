@@ -8,7 +8,7 @@
 rg_status rg_cli_launch_new(rg_kernel *k, const rg_cli_binding *b, bool gradients,
                             rg_cli_launch *l) {
     static const int64_t one[1] = {1};
-    *l = (rg_cli_launch){k, b, rg_cli_alloc(b->n, sizeof(rg_arg))};
+    *l = (rg_cli_launch){k, b, rg_cli_alloc(b->n, sizeof(rg_arg)), NULL};
     for (size_t i = 0; i < b->n; i++) {
         const rg_cli_param *p = &b->params[i];
         bool gradient = gradients && p->info.has_float;
@@ -32,8 +32,13 @@ void rg_cli_launch_free(rg_cli_launch *l) {
             rg_array_release(l->args[i].array);
         if (l->args[i].gradient)
             rg_array_release(l->args[i].gradient);
+        if (l->directions && l->directions[i].tangent)
+            rg_array_release(l->directions[i].tangent);
+        if (l->directions && l->directions[i].product)
+            rg_array_release(l->directions[i].product);
     }
     l->args = NULL;
+    l->directions = NULL;
 }
 
 bool rg_cli_launch_has_gradient(const rg_cli_launch *l, size_t i) {
@@ -68,6 +73,32 @@ rg_status rg_cli_launch_get_gradient(rg_cli_launch *l, size_t i, void *to) {
     if (l->args[i].gradient)
         return rg_array_read(l->args[i].gradient, RG_DATA, to, bytes_of(l, i));
     return rg_array_read(l->args[i].array, RG_GRADIENT, to, bytes_of(l, i));
+}
+
+rg_status rg_cli_launch_directions(rg_cli_launch *l) {
+    static const int64_t one[1] = {1};
+    l->directions = rg_cli_alloc(l->binding->n, sizeof *l->directions);
+    for (size_t i = 0; i < l->binding->n; i++) {
+        const rg_cli_param *p = &l->binding->params[i];
+        rg_direction *d = &l->directions[i];
+        if (!rg_cli_launch_has_gradient(l, i))
+            continue;
+        size_t rank = p->info.is_array ? p->info.rank : 1;
+        const int64_t *shape = p->info.is_array ? p->shape : one;
+        rg_status st = rg_array_for(l->kernel, i, rank, shape, false, &d->tangent);
+        if (st == RG_OK)
+            st = rg_array_for(l->kernel, i, rank, shape, false, &d->product);
+        if (st == RG_OK && p->direction_seed)
+            st = rg_array_write(d->tangent, RG_DATA, p->direction_seed, bytes_of(l, i));
+        if (st != RG_OK)
+            return st;
+    }
+    return RG_OK;
+}
+
+rg_status rg_cli_launch_get_direction(rg_cli_launch *l, size_t i, bool product, void *to) {
+    const rg_direction *d = &l->directions[i];
+    return rg_array_read(product ? d->product : d->tangent, RG_DATA, to, bytes_of(l, i));
 }
 
 rg_status rg_cli_launch_get_data(rg_cli_launch *l, size_t i, void *to) {

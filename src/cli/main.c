@@ -7,7 +7,7 @@
 
 static const rg_cli_command *const commands[] = {&rg_cmd_devices, &rg_cmd_run,     &rg_cmd_check,
                                                  &rg_cmd_emit,    &rg_cmd_explain, &rg_cmd_bench,
-                                                 &rg_cmd_cache};
+                                                 &rg_cmd_cache,   &rg_cmd_slots,   &rg_cmd_spirv};
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void help(FILE *to) {

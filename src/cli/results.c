@@ -42,7 +42,7 @@ void rg_cli_results_check(const rg_cli_binding *b, const rg_cli_args *a) {
         if (!wants)
             rg_cli_problem("--out %s.%s: a result is NAME, NAME.grad, NAME.dot or NAME.hvp",
                            o->name, o->part);
-        else if (strcmp(o->part, part_of_mode(a->mode)) != 0)
+        else if (strcmp(o->part, part_of_mode(a->mode)) != 0 && a->mode != RG_MODE_HVP)
             rg_cli_problem("--out %s.%s wants --mode %s", o->name, o->part, wants);
         else if (!p->info.has_float)
             rg_cli_problem("--out %s.%s: '%s' is %s, which carries no gradient", o->name, o->part,
@@ -130,8 +130,10 @@ static bool write_one(rg_cli_launch *l, const rg_cli_param *p, const char *part,
         rg_cli_problem("out of memory for %s", label);
         return false;
     }
-    rg_status st = *part ? rg_cli_launch_get_gradient(l, p->index, data)
-                         : rg_cli_launch_get_data(l, p->index, data);
+    rg_status st = !*part ? rg_cli_launch_get_data(l, p->index, data)
+                   : l->directions && strcmp(part, "grad") != 0
+                       ? rg_cli_launch_get_direction(l, p->index, strcmp(part, "hvp") == 0, data)
+                       : rg_cli_launch_get_gradient(l, p->index, data);
     bool ok = st == RG_OK;
     if (!ok)
         rg_cli_problem("%s could not be read back: %s", label, rg_status_name(st));

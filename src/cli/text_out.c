@@ -6,9 +6,9 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
-/* --active x,k: which parameters of k carry gradients. NULL: all that can. */
-static const bool *activity(rg_kernel *k, rg_context *ctx, const char *names, bool only) {
+const bool *rg_cli_active(rg_kernel *k, rg_context *ctx, const char *names, bool only) {
     rg_cli_binding b;
     if (!names || !rg_cli_binding_new(k, ctx, &b))
         return NULL;
@@ -30,13 +30,20 @@ static const bool *activity(rg_kernel *k, rg_context *ctx, const char *names, bo
     return active;
 }
 
-static bool write_all(const char *path, char *const *texts, size_t n) {
+static bool write_all(const char *path, char *const *texts, const size_t *lengths, size_t n,
+                      bool binary) {
     bool to_file = path && strcmp(path, "-") != 0;
-    FILE *f = to_file ? fopen(path, "w") : stdout;
+    if (binary && !to_file && isatty(STDOUT_FILENO)) {
+        rg_cli_problem("SPIR-V is binary: name a file with -o PATH");
+        return false;
+    }
+    FILE *f = to_file ? fopen(path, binary ? "wb" : "w") : stdout;
     bool ok = f != NULL;
     for (size_t i = 0; ok && i < n; i++) {
-        size_t length = strlen(texts[i]);
+        size_t length = lengths[i];
         ok = fwrite(texts[i], 1, length, f) == length;
+        if (binary)
+            continue;
         if (ok && length && texts[i][length - 1] != '\n')
             ok = fputc('\n', f) != EOF;
         if (ok && i + 1 < n)
@@ -59,9 +66,17 @@ int rg_cli_text_out(const rg_cli_args *a, rg_target target, rg_kernel_mode mode)
     bool ok = rg_cli_session_open(a, NULL, RG_CLI_HOST_ONLY, &s) &&
               rg_cli_session_kernels(&s, a->kernel, &kernels, &n);
     char **texts = rg_cli_alloc(n, sizeof *texts);
+    size_t *lengths = rg_cli_alloc(n, sizeof *lengths);
+    bool binary = target == RG_TARGET_SPIRV;
+    if (ok && binary && n > 1)
+        rg_cli_problem("SPIR-V is a module for one kernel: name one with --kernel");
     for (size_t i = 0; ok && i < n; i++) {
-        rg_emit_options e = {.size = sizeof e, .mode = mode, .target = target};
-        e.active = activity(kernels[i], s.ctx, a->active, n == 1);
+        rg_emit_options e = {.size = sizeof e,
+                             .mode = mode,
+                             .target = target,
+                             .addressing = a->addressing,
+                             .length = &lengths[made]};
+        e.active = rg_cli_active(kernels[i], s.ctx, a->active, n == 1);
         rg_cli_progress("compiling %s", rg_kernel_name(kernels[i]));
         rg_status st = rg_cli_problem_count() ? RG_ERROR_ARGUMENT
                                               : rg_kernel_emit(kernels[i], &e, &texts[made]);
@@ -71,7 +86,7 @@ int rg_cli_text_out(const rg_cli_args *a, rg_target target, rg_kernel_mode mode)
         if (!ok && !rg_cli_problem_count())
             rg_cli_session_fail(s.ctx, rg_kernel_name(kernels[i]), st);
     }
-    ok = ok && write_all(a->output, texts, made);
+    ok = ok && write_all(a->output, texts, lengths, made, binary);
     for (size_t i = 0; i < made; i++)
         rg_free(s.ctx, texts[i]);
     rg_cli_session_close(&s);

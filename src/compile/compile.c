@@ -6,6 +6,7 @@
 
 #include "compile/compile.h"
 
+#include "ad/ad.h"
 #include "compile/debug.h"
 #include "compile/key.h"
 #include "compile/outside.h"
@@ -74,13 +75,31 @@ static void compile(rg_unit *u, const char *path, const char *text, size_t size,
     if (!u->module)
         return;
     rg_opt_options opt = rg_debug_opt();
+    u->marked = RG_NEW_N(u->arena, rg_fn *, u->module->kernels.n + 1);
+    for (uint32_t i = 0; i < u->module->customs.n; i++) {
+        rg_fn *f = u->module->customs.at[i].fn;
+        rg_ad_unmark(f);
+        rg_opt_run(f, &opt);
+        rg_opt_compact(f);
+    }
     for (uint32_t i = 0; i < u->module->kernels.n; i++) {
         rg_fn *f = u->module->kernels.at[i];
         rg_debug_stage(f, "lang");
+        if (f->adjoint) {
+            rg_ad_unmark(f->adjoint);
+            rg_opt_run(f->adjoint, &opt);
+            rg_opt_compact(f->adjoint);
+        }
         rg_opt_ssa(f, &opt);
         rg_debug_stage(f, "ssa");
         rg_opt_run(f, &opt);
         rg_opt_compact(f);
+        rg_fn *marked = u->module->customs.n ? rg_fn_clone(u->arena, f) : NULL;
+        if (marked && rg_ad_unmark(f)) {
+            u->marked[i] = marked;
+            rg_opt_run(f, &opt);
+            rg_opt_compact(f);
+        }
         rg_debug_stage(f, "primal");
     }
 }

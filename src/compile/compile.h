@@ -22,6 +22,7 @@ typedef struct rg_unit {
     rg_ir_module *module; /* kernels are optimised primals */
     uint64_t key[2];      /* hash of source (all files read), options and Retrograd's version */
     bool strict_edges;
+    rg_fn **marked; /* [kernels] with the marks of custom adjoints; NULL: the kernel itself */
 } rg_unit;
 
 typedef enum rg_compile_status {

@@ -99,6 +99,11 @@ static void gradients(explain *e) {
                             "add to %s: every iteration adds to the same element, so it is summed "
                             "in registers first",
                             name);
+        else if (i->flags & RG_INS_GATHERED)
+            how = rg_format(e->arena,
+                            "gathered add to %s: each iteration sums what its own element gets from "
+                            "its neighbours",
+                            name);
         else if (parallel_of(g, id))
             how = rg_format(e->arena, "plain add to %s: each iteration has elements of its own",
                             name);
@@ -117,12 +122,18 @@ static void saves(explain *e) {
         const rg_ir_array *x = rg_array_at(g, i->array);
         if (!(x->flags & RG_ARR_SAVE))
             continue;
-        say(e, i->loc,
-            rg_format(e->arena, "saved: %s, %s", x->name ? x->name : "a carried value",
-                      x->flags & RG_ARR_GROW ? "one value for each iteration, as many as there are"
-                      : i->op == RG_COPY     ? "a whole array"
-                      : x->rank              ? "one value for each iteration"
-                                             : "one value"));
+        unsigned bytes = (unsigned)x->elem->size;
+        const char *name = x->name ? x->name : "a carried value";
+        if (i->op == RG_COPY)
+            say(e, i->loc,
+                rg_format(e->arena, "saved: %s, a whole array, %u bytes for each element%s", name,
+                          bytes, i->nopnd ? ", for each iteration" : ""));
+        else if (x->rank)
+            say(e, i->loc,
+                rg_format(e->arena, "saved: %s, %u bytes for each iteration%s", name, bytes,
+                          x->flags & RG_ARR_GROW ? ", as many as there are" : ""));
+        else
+            say(e, i->loc, rg_format(e->arena, "saved: %s, %u bytes", name, bytes));
     }
 }
 
@@ -167,6 +178,10 @@ static void arrays(explain *e) {
         const rg_param *q = &g->params.at[p];
         if (!q->is_array)
             continue;
+        if (p >= e->primal->params.n) {
+            say(e, q->loc, "recorded: the value that is captured here, for each iteration");
+            continue;
+        }
         uint32_t flags = rg_array_at(g, q->array)->flags;
         bool read = false;
         for (rg_iid id = 1; id < g->ins.n; id++) {

@@ -89,6 +89,7 @@ enum {
 struct rg_msl {
     void *handle;
     const char *version;
+    context open; /* of the last translation: freed by the next one, should that one have thrown */
 #define X(name, result, parameters) result(*name) parameters;
     CALLS(X)
 #undef X
@@ -102,7 +103,8 @@ static bool find(void *handle, const char *name, void *into) {
 }
 
 rg_msl *rg_msl_open(rg_arena *a, const char *library, const char **why) {
-    static const char *const names[] = {"libspirv-cross-c-shared.so.0", "libspirv-cross-c-shared.so",
+    static const char *const names[] = {"libspirv-cross-c-shared.so.0",
+                                        "libspirv-cross-c-shared.so",
                                         "libspirv-cross-c-shared.dylib"};
     enum { NAMES = sizeof names / sizeof *names };
     const char *wanted = library ? library : getenv("RETROGRAD_SPIRV_CROSS");
@@ -144,8 +146,15 @@ rg_msl *rg_msl_open(rg_arena *a, const char *library, const char **why) {
     return m;
 }
 
+static void forget(rg_msl *m) {
+    if (m->open)
+        m->context_destroy(m->open);
+    m->open = NULL;
+}
+
 void rg_msl_close(rg_msl *m) {
     if (m && m->handle) {
+        forget(m);
         dlclose(m->handle);
         m->handle = NULL;
     }
@@ -329,23 +338,25 @@ static bool run(job *j, const uint32_t *words, size_t count, const char *entry, 
     return true;
 }
 
-bool rg_msl_translate(const rg_msl *m, rg_arena *a, const uint32_t *words, size_t count,
+bool rg_msl_translate(rg_msl *m, rg_arena *a, const uint32_t *words, size_t count,
                       const char *entry, const rg_msl_options *o, rg_msl_source *out,
                       const char **why) {
     static const rg_msl_options none = {0};
     memset(out, 0, sizeof *out);
     *why = NULL;
     job j = {.m = m, .a = a, .o = o ? o : &none, .out = out};
-    if (m->context_create(&j.ctx) != 0) {
+    forget(m);
+    if (m->context_create(&m->open) != 0) {
         *why = "SPIRV-Cross: out of memory";
         return false;
     }
+    j.ctx = m->open;
     bool fine = run(&j, words, count, entry, why);
     if (!fine && !*why) {
         const char *words_of_it = m->context_get_last_error_string(j.ctx);
         *why = rg_format(a, "SPIRV-Cross: %s",
                          words_of_it && *words_of_it ? words_of_it : "cannot translate the module");
     }
-    m->context_destroy(j.ctx);
+    forget(m);
     return fine;
 }

@@ -39,7 +39,7 @@ void rg_msl_close(rg_msl *m);
 const char *rg_msl_version(const rg_msl *m);
 
 /* The entry point of that name (NULL: the only one), translated. False with *why. */
-bool rg_msl_translate(const rg_msl *m, rg_arena *a, const uint32_t *words, size_t count,
+bool rg_msl_translate(rg_msl *m, rg_arena *a, const uint32_t *words, size_t count,
                       const char *entry, const rg_msl_options *o, rg_msl_source *out,
                       const char **why);
 /* Different n in `[[buffer(n)]]` of a Metal source. */

@@ -44,7 +44,7 @@ void rg_words_split(rg_arena *a, rg_words *w, const char *command) {
 
 static const char *temp_dir(void) {
     const char *t = getenv("TMPDIR");
-    return t && *t ? t : "/tmp";
+    return t && *t && access(t, W_OK | X_OK) == 0 ? t : "/tmp"; /* as gcc does */
 }
 
 const char *rg_temp_folder(rg_arena *a, const char *dir) {

@@ -7,6 +7,7 @@
 #include "compile/compile.h"
 
 #include "ad/ad.h"
+#include "ad/custom.h"
 #include "compile/debug.h"
 #include "opt/opt.h"
 
@@ -27,15 +28,59 @@ static void accumulate(rg_fn *f, const rg_activity *act) {
         optimise(f);
 }
 
+/* The activity of a function that has record arrays after the kernel's parameters. */
+static rg_activity with_records(rg_arena *a, const rg_activity *act, uint32_t n) {
+    rg_activity x = {.nparams = n, .active = RG_NEW_N(a, uint8_t, n + 1)};
+    if (act->group)
+        x.group = RG_NEW_N(a, uint32_t, n + 1);
+    for (uint32_t k = 0; k < n; k++) {
+        bool own = k < act->nparams;
+        x.active[k] = own ? act->active[k] : 0;
+        if (x.group) /* numbers that no other parameter has */
+            x.group[k] = own ? act->group[k] : UINT32_MAX - k;
+    }
+    return x;
+}
+
 static rg_fn *build(rg_variant *v, const rg_unit *u, const rg_fn *f, rg_mode mode,
                     const rg_activity *act) {
     rg_ad_options o = {.strict_edges = u->strict_edges};
     rg_arena *a = v->arena;
-    if (mode == RG_PRIMAL) {
-        rg_fn *primal = rg_fn_clone(a, f);
+    if (mode == RG_PRIMAL || mode == RG_RECORD) {
+        rg_fn *primal =
+            mode == RG_PRIMAL ? rg_fn_clone(a, f) : rg_ad_recording(a, f, &v->diags);
+        if (!primal)
+            return NULL;
+        if (rg_ad_unmark(primal))
+            optimise(primal);
+        rg_debug_stage(primal, "prepare");
         rg_ad_privatise(primal, act);
         return primal;
     }
+    bool prepared;
+    if (f->adjoint && mode != RG_TANGENT) {
+        rg_fn *own = rg_ad_custom_kernel(a, f, act);
+        rg_debug_stage(own, "ad");
+        optimise(own);
+        if (mode == RG_HVP) {
+            own = rg_ad_tangent(a, own, act, &o, &v->diags);
+            if (!own || v->diags.errors)
+                return NULL;
+            optimise(own);
+        }
+        rg_ad_needs(own);
+        rg_ad_privatise(own, act);
+        rg_debug_stage(own, "final");
+        return own;
+    }
+    f = rg_ad_prepare(a, f, act, mode, &v->diags, &prepared);
+    if (!f)
+        return NULL;
+    rg_activity all = with_records(a, act, f->params.n);
+    act = &all;
+    rg_debug_stage((rg_fn *)f, "prepare");
+    if (prepared)
+        optimise((rg_fn *)f);
     rg_fn *g = mode == RG_TANGENT ? rg_ad_tangent(a, f, act, &o, &v->diags)
                                   : rg_ad_adjoint(a, f, act, &o, &v->diags);
     if (!g || v->diags.errors)
@@ -77,7 +122,11 @@ rg_compile_status rg_variant_build(rg_unit *u, uint32_t kernel, rg_mode mode,
         v->arena = a;
         v->diags.arena = a;
         v->diags.sources = u->sources;
-        v->fn = build(v, u, u->module->kernels.at[kernel], mode, act);
+        v->fn = build(v, u, 
+                      mode != RG_PRIMAL && u->marked[kernel]
+                          ? u->marked[kernel]
+                          : u->module->kernels.at[kernel],
+                      mode, act);
     }
     if (!v || thrown == RG_THROW_MEMORY) {
         rg_arena_free(a);

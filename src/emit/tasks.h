@@ -100,7 +100,7 @@ uint32_t rg_task_column_size(const rg_fn *f, const rg_task_scratch *s, uint32_t 
  *   arrays     for each of task.arrays: reference, word views if it has them, extents (i64 each)
  *   scratch    for each of task.scratch: capacity (i64), one reference for each leaf
  *   inputs     host_inputs, 8 bytes each (i32 sign-extended, u32 and bool zero-extended, f32 in the
- *              low word): as in slots */
+ *              low word): as in slots. Of a slot with a 32-bit type read the low word only */
 typedef struct rg_task_layout {
     uint32_t size, slots32, slots64, ranges;
     uint32_t *array;     /* [task.arrays.n] */

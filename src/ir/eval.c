@@ -291,6 +291,24 @@ static bool eval_f64(rg_op op, const rg_const *x, rg_const *out) {
     return true;
 }
 
+static rg_const eval_bitcast(rg_type t, rg_type xt, rg_const x) {
+    rg_const r = x;
+    if (rg_type_is_float(t) == rg_type_is_float(xt))
+        r.i = rg_type_is_float(t) ? x.i : wrap_int(t, (uint64_t)x.i);
+    else if (xt == RG_F32) {
+        float v = (float)x.f;
+        uint32_t bits;
+        memcpy(&bits, &v, sizeof bits);
+        r.i = wrap_int(t, bits);
+    } else if (t == RG_F32) {
+        uint32_t bits = (uint32_t)x.i;
+        float v;
+        memcpy(&v, &bits, sizeof v);
+        r.f = (double)v;
+    } /* f64: the union does it */
+    return r;
+}
+
 bool rg_eval(rg_op op, rg_type t, rg_type xt, int64_t imm, const rg_const *x, rg_const *out) {
     rg_const r = {0};
     switch (op) {
@@ -317,6 +335,9 @@ bool rg_eval(rg_op op, rg_type t, rg_type xt, int64_t imm, const rg_const *x, rg
         break;
     case RG_CAST:
         r = eval_cast(t, xt, x[0]);
+        break;
+    case RG_BITCAST:
+        r = eval_bitcast(t, xt, x[0]);
         break;
     case RG_WRAP:
         r = rg_eval_wrap((rg_mem)imm, x[0]);

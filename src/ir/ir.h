@@ -96,6 +96,10 @@ enum { /* flags of instructions */
     RG_INS_SAVE = 32,        /* store or copy into a save array, load or copy out of it (explain) */
     RG_INS_FREE = 128,       /* for: the adjoint's own, its iterations may run in any order and its
                                 carried sums be added in any order */
+    RG_INS_CHECKPOINT = 256, /* for, loop: each iteration is a block of steps of the source's loop. The
+                                adjoint saves what is needed at the start of each block, and runs
+                                the block again when it gets there; never unrolled */
+    RG_INS_GATHERED = 512,   /* addto: what several iterations would add, summed by one (explain) */
     RG_INS_SCALARIZED = 64   /* addto/parallel whose atomic was turned into a reduction (explain) */
 };
 
@@ -173,7 +177,6 @@ typedef struct rg_param {
     uint32_t rank;
     const char **extent_text; /* [rank] C text of each declared extent; NULL: not declared */
     bool is_const;
-    bool is_record;          /* not the source's: values captured at the recorded launch (ad.h) */
     rg_loc loc;
 } rg_param;
 
@@ -185,7 +188,9 @@ typedef struct rg_scalar {
     const char *path; /* "" or ".a.x" or ".m[0][1]": C text after the parameter's name */
 } rg_scalar;
 
-typedef enum rg_mode { RG_PRIMAL, RG_TANGENT, RG_ADJOINT, RG_HVP } rg_mode;
+/* RG_RECORD is a primal that also stores what its atomics capture (ad.h): never the mode of an rg_fn
+ * itself. */
+typedef enum rg_mode { RG_PRIMAL, RG_TANGENT, RG_ADJOINT, RG_HVP, RG_RECORD } rg_mode;
 const char *rg_mode_name(rg_mode m); /* "primal" ... */
 
 /* What carries a gradient, and which parameters share memory: decided at launch. */
@@ -195,12 +200,22 @@ typedef struct rg_activity {
     uint32_t *group;  /* [nparams] parameters bound to the same array share a number; NULL: none */
 } rg_activity;
 
+/* The adjoint that a user wrote for a device function: its parameters by value are fn's scalars, the
+ * pointers that it adds gradients through are arrays of one element, the last parameter is the
+ * cotangent of the result. */
+typedef struct rg_custom {
+    const char *name; /* of the device function */
+    uint32_t nargs;   /* scalars among its arguments: length of the chain of marks */
+    struct rg_fn *fn;
+} rg_custom;
+
 /* A translation unit after the front-end: struct types in declaration order and its kernels. */
 typedef struct rg_ir_module {
     rg_arena *arena;
     rg_sources *sources;
     RG_VEC(rg_elem *) structs;
     RG_VEC(struct rg_fn *) kernels;
+    RG_VEC(rg_custom) customs;
 } rg_ir_module;
 
 typedef struct rg_fn {
@@ -217,6 +232,7 @@ typedef struct rg_fn {
     RG_VEC(rg_scalar) scalars;
     RG_VEC(uint32_t) pool; /* operand and result lists; pool.at[0] unused */
     rg_rid body;
+    struct rg_fn *adjoint; /* the kernel that a pragma names as its adjoint, or NULL */
 } rg_fn;
 
 rg_fn *rg_fn_new(rg_arena *a, rg_ir_module *m, const char *name);

@@ -18,7 +18,7 @@ typedef struct printer {
 const char *rg_ir_ins_word(uint32_t bit) {
     static const char *const word[16] = {
         "atomic", "reverse", "new",    "private", "accum",  "save",   "scalarized", "free",
-        "flag8",  "flag9",   "flag10", "flag11",  "flag12", "flag13", "flag14",     "flag15"};
+        "checkpoint", "gathered",   "flag10", "flag11",  "flag12", "flag13", "flag14",     "flag15"};
     return bit < 16 ? word[bit] : NULL;
 }
 
@@ -233,6 +233,9 @@ static void put_operands(printer *p, const rg_ins *i) {
         put_array(p, i->array);
         rg_text_format(p->out, ", %lld", (long long)i->imm.i);
         return;
+    case RG_CUSTOM:
+        rg_text_format(p->out, " %lld", (long long)i->imm.i);
+        break;
     case RG_WRAP:
         rg_text_format(p->out, " %s",
                        i->imm.i >= 0 && i->imm.i < RG_N_MEMS ? rg_mem_name((rg_mem)i->imm.i) : "?");

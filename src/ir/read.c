@@ -604,6 +604,9 @@ static void operands(reader *r, rg_ins *i, const defs *res, ids *out) {
             fail_at(r, at, "the array has no such axis");
         return;
     }
+    case RG_CUSTOM:
+        i->imm.i = (int64_t)number(r, INT32_MAX, "the number of a custom adjoint");
+        break;
     case RG_WRAP:
         i->imm.i = mem_type(r);
         break;

@@ -159,6 +159,11 @@ static bool check_pure(walk *w, const rg_ins *ins) {
         if (ins->imm.i < 0 || ins->imm.i >= RG_N_MEMS || rg_mem_value((rg_mem)ins->imm.i) != t)
             return fault(w, "wraps a %s to another memory type", rg_type_name(t));
         break;
+    case RG_BITCAST:
+        if (t == RG_BOOL || opnd_type(w, ins, 0) == RG_BOOL ||
+            rg_type_size(t) != rg_type_size(opnd_type(w, ins, 0)))
+            return fault(w, "takes a value of the result's size");
+        break;
     case RG_ILOGB:
         if (t != RG_I32 || !rg_type_is_float(opnd_type(w, ins, 0)))
             return fault(w, "takes a float and gives an i32");

@@ -163,6 +163,7 @@ typedef struct rg_parallel {
     rg_stmt *inner; /* body of the innermost associated loop */
     RG_VEC(rg_clause_var) reductions, privates, firstprivates, shared;
     bool default_none;
+    bool doubtful;        /* a clause was not understood: who shares what is not known */
     rg_mark begin, end;   /* of the innermost body */
     RG_VEC(rg_use) reads; /* outer variables that the body uses, each once */
     rg_loc loc;
@@ -207,7 +208,7 @@ struct rg_stmt {
     rg_counted *counted;   /* FOR */
     rg_parallel *par;
     rg_atomic *atomic;
-    int64_t checkpoint; /* hint of `#pragma retrograd checkpoint` on the loop */
+    int64_t checkpoint; /* steps between checkpoints; -1: about sqrt of all; 0: no pragma */
 };
 
 typedef struct rg_callee {
@@ -227,13 +228,22 @@ struct rg_func {
     RG_VEC(rg_var *) statics; /* constant data that it uses, each once */
     uint32_t visit;           /* for walks over calls: 0 new, 1 open, 2 done */
     bool tail_only;           /* its only return is its last statement */
+    rg_func *adjoint;         /* by pragma; NULL: derived */
+    uint32_t custom;          /* of a device function that has one: 1 + index into the customs */
 };
+
+/* `#pragma retrograd adjoint(of) = by`, until all functions are known. */
+typedef struct rg_adjoint_pragma {
+    const char *of, *by;
+    rg_loc of_loc, by_loc;
+} rg_adjoint_pragma;
 
 typedef struct rg_unit {
     rg_arena *arena;
     rg_diags *diags;
     rg_module *module;
     RG_VEC(rg_func *) funcs; /* in order of first declaration */
+    RG_VEC(rg_adjoint_pragma) adjoints;
     RG_VEC(rg_use) refs;     /* every use of a variable, in order of the text */
     RG_VEC(rg_write) writes; /* every write of one */
 } rg_unit;

@@ -124,6 +124,10 @@ const rg_math *rg_math_find(rg_arena *a, const char *name) {
     return m;
 }
 
+const char *rg_math_name(uint32_t i) {
+    return i < sizeof rows / sizeof *rows ? rows[i].name : NULL;
+}
+
 const char *rg_library_refusal(const char *name, const char **what) {
     static const struct {
         const char *name, *what, *hint;

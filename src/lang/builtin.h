@@ -40,6 +40,8 @@ typedef struct rg_math {
 
 /* NULL when name is none. Entries live in the arena. */
 const rg_math *rg_math_find(rg_arena *a, const char *name);
+/* Name i (without f) of those that have a double and a float form; NULL after the last. */
+const char *rg_math_name(uint32_t i);
 /* A function of the C library that cannot run in a kernel: the way out, else NULL. */
 const char *rg_library_refusal(const char *name, const char **what);
 

@@ -6,6 +6,7 @@
 #include "lang/lang.h"
 
 #include "lang/check.h"
+#include "lang/custom.h"
 #include "lang/lower.h"
 
 #include <string.h>
@@ -109,6 +110,7 @@ static rg_module *compile(rg_arena *a, rg_sources *s, rg_diags *d, const char *p
     number_tokens(&p);
     rg_parse_unit(&p);
     check_unit(p.unit);
+    rg_find_adjoints(p.unit);
     if (d->errors == before)
         rg_lower_unit(p.unit);
     return d->errors == before ? p.unit->module : NULL;

@@ -64,7 +64,7 @@ rg_lex_text rg_lex_clean(rg_arena *a, rg_sources *s, rg_diags *d, uint32_t file,
         }
         if (*p == 0) {
             if (has_nul)
-                rg_error(d, rg_sources_loc(s, file, line, (uint32_t)(p - line_start) + 1),
+                rg_fatal(d, rg_sources_loc(s, file, line, (uint32_t)(p - line_start) + 1),
                          "save the file as ASCII or UTF-8 text", "the text has a NUL byte");
             has_nul = false; /* one report is enough */
         }

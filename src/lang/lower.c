@@ -141,9 +141,12 @@ void rg_lower_decl(rg_lower *l, rg_var *v) {
     rg_lower_init(l, v);
 }
 
-static void bind_parameter(rg_lower *l, rg_var *v, rg_node *arg) {
+/* given: the scalars of the argument, if somebody asks for them. */
+static void bind_parameter(rg_lower *l, rg_var *v, rg_node *arg, rg_val *given) {
     if (rg_ctype_is_arith(v->type)) {
         rg_val x = rg_lower_value(l, arg);
+        if (given)
+            *given = x;
         rg_binding *b = RG_NEW(l->arena, rg_binding);
         if (is_fixed(v)) {
             b->vals = RG_NEW(l->arena, rg_val);
@@ -162,8 +165,26 @@ static void bind_parameter(rg_lower *l, rg_var *v, rg_node *arg) {
         rg_bind_pointer(l, v, &p);
     } else {
         rg_ref p = rg_lower_place(l, arg);
+        if (given && !p.bad) {
+            const rg_val *from = rg_place_values(l, &p);
+            for (uint32_t k = 0; k < rg_ctype_leaves(v->type); k++)
+                given[k] = from[k];
+        }
         rg_bind_place(l, v, &p);
     }
+}
+
+/* Result v of a call of f, whose adjoint the user wrote, marked with its arguments. */
+static rg_val mark_custom(rg_lower *l, const rg_func *f, rg_val v, const rg_val *given) {
+    if (!f->custom)
+        return v;
+    uint32_t n = l->unit->module->customs.at[f->custom - 1].nargs;
+    for (uint32_t k = 0; k < n; k++) {
+        rg_val x[2] = {v, given[k]};
+        v = rg_b_pure(l->b, RG_CUSTOM, rg_type_of(l->fn, v), x, 2,
+                      (int64_t)(f->custom - 1) * 1024 + k);
+    }
+    return v;
 }
 
 enum { MOST_INSTRUCTIONS = 4000000 };
@@ -184,9 +205,14 @@ rg_val rg_lower_call(rg_lower *l, rg_node *n, rg_ref *result) {
     }
     /* every argument before any binding: an argument may call the same function */
     rg_binding **bind = RG_NEW_N(l->arena, rg_binding *, n->nargs + 1);
+    rg_val *given = NULL;
+    uint32_t ngiven = 0;
+    if (f->custom)
+        given = RG_NEW_N(l->arena, rg_val, l->unit->module->customs.at[f->custom - 1].nargs + 1);
     for (uint32_t i = 0; i < n->nargs; i++) {
         l->b->loc = n->args[i]->loc;
-        bind_parameter(l, f->params.at[i], n->args[i]);
+        bind_parameter(l, f->params.at[i], n->args[i], given ? given + ngiven : NULL);
+        ngiven += given ? rg_ctype_leaves(f->params.at[i]->type) : 0;
         bind[i] = f->params.at[i]->bind;
     }
     for (uint32_t i = 0; i < n->nargs; i++)
@@ -209,10 +235,10 @@ rg_val rg_lower_call(rg_lower *l, rg_node *n, rg_ref *result) {
     if (frame.result) {
         rg_ref p = {.type = rt, .array = frame.result};
         if (arith)
-            return rg_place_load(l, &p);
+            return mark_custom(l, f, rg_place_load(l, &p), given);
         *result = p;
     } else if (arith) {
-        return frame.value ? frame.value : zero;
+        return mark_custom(l, f, frame.value ? frame.value : zero, given);
     } else if (frame.place.type) {
         *result = frame.place;
     }
@@ -396,7 +422,7 @@ static void mark_written(rg_fn *f) {
     }
 }
 
-static void lower_kernel(rg_unit *u, rg_func *f, uint32_t number) {
+static rg_fn *lower_kernel(rg_unit *u, rg_func *f, uint32_t number) {
     rg_lower l = {.arena = u->arena, .diags = u->diags, .unit = u};
     l.fn = rg_fn_new(u->arena, u->module, f->name);
     l.fn->loc = f->loc;
@@ -406,7 +432,7 @@ static void lower_kernel(rg_unit *u, rg_func *f, uint32_t number) {
     l.frame = &frame;
     add_params(&l, f);
     if (l.fn->params.n != f->params.n)
-        return; /* an error was reported */
+        return NULL; /* an error was reported */
     add_statics(&l, f, number);
     l.b->loc = f->loc;
     if (!f->tail_only) {
@@ -417,13 +443,56 @@ static void lower_kernel(rg_unit *u, rg_func *f, uint32_t number) {
     l.b->loc = f->loc;
     rg_b_yield(l.b, NULL, 0);
     mark_written(l.fn);
-    RG_PUSH(u->arena, &u->module->kernels, l.fn);
+    return l.fn;
+}
+
+static bool holds(const rg_fn *f, rg_op op) {
+    for (uint32_t i = 1; i < f->ins.n; i++)
+        if (f->ins.at[i].op == op)
+            return true;
+    return false;
+}
+
+/* Adjoints that the user wrote for device functions, each as a function of its own. */
+static void lower_customs(rg_unit *u, uint32_t *number) {
+    for (uint32_t i = 0; i < u->funcs.n; i++) {
+        rg_func *f = u->funcs.at[i];
+        if (!f->adjoint || f->is_kernel)
+            continue;
+        rg_custom c = {.name = f->name};
+        for (uint32_t k = 0; k < f->params.n; k++)
+            c.nargs += rg_ctype_leaves(f->params.at[k]->type);
+        for (uint32_t k = 0; k < f->params.n; k++)
+            if (!rg_is_flat(f->params.at[k]->type))
+                rg_error(u->diags, f->params.at[k]->loc, "pass the numbers one by one",
+                         "a struct with an array inside is passed to '%s', which has an adjoint of "
+                         "its own",
+                         f->name);
+        c.fn = lower_kernel(u, f->adjoint, ++*number);
+        if (!c.fn)
+            continue;
+        if (holds(c.fn, RG_PARALLEL))
+            rg_error(u->diags, f->adjoint->loc, "use a serial loop",
+                     "a parallel loop in '%s', the adjoint of a device function", f->adjoint->name);
+        RG_PUSH(u->arena, &u->module->customs, c);
+        f->custom = u->module->customs.n;
+    }
 }
 
 bool rg_lower_unit(rg_unit *u) {
     uint32_t number = 1u << 30; /* apart from the marks of earlier walks */
-    for (uint32_t i = 0; i < u->funcs.n; i++)
-        if (u->funcs.at[i]->is_kernel && u->funcs.at[i]->body)
-            lower_kernel(u, u->funcs.at[i], ++number);
+    lower_customs(u, &number);
+    for (uint32_t i = 0; i < u->funcs.n; i++) {
+        rg_func *f = u->funcs.at[i];
+        if (!f->is_kernel || !f->body)
+            continue;
+        rg_fn *fn = lower_kernel(u, f, ++number);
+        if (!fn)
+            continue;
+        /* Written above f or below it, and maybe changed by passes: a lowering of its own. */
+        if (f->adjoint)
+            fn->adjoint = lower_kernel(u, f->adjoint, ++number);
+        RG_PUSH(u->arena, &u->module->kernels, fn);
+    }
     return u->diags->errors == 0;
 }

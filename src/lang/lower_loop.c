@@ -1,6 +1,8 @@
 /* Serial loops: the IR's `for` where the count is known at the start, else its `loop`. */
 #include "lang/lower.h"
 
+enum { UNCOUNTED_BLOCK = 1024 }; /* steps between checkpoints of a loop that is not counted */
+
 static rg_val plus(rg_lower *l, rg_val v, int64_t k) {
     return k ? rg_b_op2(l->b, RG_ADD, v, rg_b_int(l->b, rg_type_of(l->fn, v), k)) : v;
 }
@@ -89,6 +91,50 @@ rg_val rg_range_var(rg_lower *l, const rg_range *r, rg_val iv, rg_type t) {
     return rg_b_op2(l->b, RG_ADD, r->start, rg_b_op2(l->b, RG_MUL, iv, rg_b_int(l->b, t, r->step)));
 }
 
+/* `checkpoint(k)`: the loop becomes a loop over blocks of k steps around one over the steps of a block.
+ * Differentiation then saves the state at the start of each block and, one block at a time, that of
+ * each step. */
+static rg_val block_size(rg_lower *l, const rg_stmt *s, rg_val n) {
+    if (s->checkpoint > 0)
+        return rg_b_int(l->b, RG_I64, s->checkpoint);
+    /* ceil(sqrt(n)): as many blocks as steps in each */
+    rg_val root = rg_b_op1(l->b, RG_SQRT, rg_b_cast(l->b, RG_F64, n));
+    return plus(l, rg_b_cast(l->b, RG_I64, root), 1);
+}
+
+typedef struct blocks {
+    rg_iid loop; /* 0: none */
+} blocks;
+
+/* Opens the loop over blocks; *r becomes the range of one. */
+static blocks open_blocks(rg_lower *l, const rg_stmt *s, rg_range *r) {
+    blocks x = {0};
+    if (!s->checkpoint)
+        return x;
+    rg_build *b = l->b;
+    rg_type t = rg_type_of(l->fn, r->lo);
+    rg_val zero = rg_b_int(b, RG_I64, 0), lo = rg_b_cast(b, RG_I64, r->lo);
+    rg_val n = rg_b_op2(b, RG_SUB, rg_b_cast(b, RG_I64, r->hi), lo);
+    n = rg_b_op3(b, RG_SELECT, rg_b_op2(b, RG_LT, r->lo, r->hi), n, zero);
+    rg_val k = block_size(l, s, n);
+    rg_val count = rg_b_op2(b, RG_DIV, rg_b_op2(b, RG_ADD, n, plus(l, k, -1)), k);
+    x.loop = rg_b_for(b, zero, count, NULL, 0,
+                      (uint16_t)(RG_INS_CHECKPOINT | (r->reverse ? RG_INS_REVERSE : 0)));
+    rg_b_push(b, rg_ins_at(l->fn, x.loop)->region[0]);
+    rg_val from = rg_b_op2(b, RG_MUL, rg_b_arg(b, 0), k), to = rg_b_op2(b, RG_ADD, from, k);
+    to = rg_b_op3(b, RG_SELECT, rg_b_op2(b, RG_LT, to, n), to, n);
+    r->lo = rg_b_cast(b, t, rg_b_op2(b, RG_ADD, lo, from));
+    r->hi = rg_b_cast(b, t, rg_b_op2(b, RG_ADD, lo, to));
+    return x;
+}
+
+static void close_blocks(rg_lower *l, const blocks *x) {
+    if (!x->loop)
+        return;
+    rg_b_yield(l->b, NULL, 0);
+    rg_b_pop(l->b);
+}
+
 void rg_lower_for(rg_lower *l, rg_stmt *s) {
     const rg_counted *c = s->counted;
     if (c->why || (s->body->jumps & (RG_J_BREAK | RG_J_RETURN))) {
@@ -102,6 +148,7 @@ void rg_lower_for(rg_lower *l, rg_stmt *s) {
     rg_range r = rg_lower_range(l, c, !c->declares);
     l->b->loc = s->loc;
     rg_binding *outer = v->bind;
+    blocks x = open_blocks(l, s, &r);
     rg_iid i = rg_b_for(l->b, r.lo, r.hi, NULL, 0, r.reverse ? RG_INS_REVERSE : 0);
     rg_b_push(l->b, rg_ins_at(l->fn, i)->region[0]);
     rg_val iv = rg_b_arg(l->b, 0);
@@ -115,6 +162,7 @@ void rg_lower_for(rg_lower *l, rg_stmt *s) {
     l->b->loc = s->loc;
     rg_b_yield(l->b, NULL, 0);
     rg_b_pop(l->b);
+    close_blocks(l, &x);
     v->bind = outer;
     if (r.final && outer) {
         rg_ref p = rg_place_var(l, v, s->loc);
@@ -143,6 +191,15 @@ void rg_lower_while(rg_lower *l, rg_stmt *s) {
         rg_lower_body(l, s->body);
         f->brk = outer;
         return;
+    }
+    rg_aid more = 0, steps = 0;
+    if (s->checkpoint) { /* a loop over blocks around it; how many is not known before */
+        more = rg_hidden_local(l, "more", RG_BOOL);
+        steps = rg_hidden_local(l, "steps", RG_I64);
+        rg_iid outer_loop = rg_b_loop(l->b, NULL, 0);
+        rg_ins_at(l->fn, outer_loop)->flags |= RG_INS_CHECKPOINT;
+        rg_b_push(l->b, rg_ins_at(l->fn, outer_loop)->region[0]);
+        rg_hidden_set(l, steps, rg_b_int(l->b, RG_I64, 0));
     }
     rg_iid loop = rg_b_loop(l->b, NULL, 0);
     rg_b_push(l->b, rg_ins_at(l->fn, loop)->region[0]);
@@ -197,7 +254,19 @@ void rg_lower_while(rg_lower *l, rg_stmt *s) {
         again = unless(l, unless(l, c, f->brk), returned);
     }
     l->b->loc = s->loc;
+    if (steps) {
+        rg_hidden_set(l, more, again);
+        rg_val n = plus(l, rg_hidden_get(l, steps), 1);
+        rg_hidden_set(l, steps, n);
+        rg_val k = rg_b_int(l->b, RG_I64, s->checkpoint > 0 ? s->checkpoint : UNCOUNTED_BLOCK);
+        again = rg_b_op2(l->b, RG_AND, again, rg_b_op2(l->b, RG_LT, n, k));
+    }
     rg_b_yield(l->b, &again, 1);
     rg_b_pop(l->b);
+    if (steps) {
+        rg_val a = rg_hidden_get(l, more);
+        rg_b_yield(l->b, &a, 1);
+        rg_b_pop(l->b);
+    }
     f->brk = outer;
 }

@@ -226,7 +226,7 @@ static bool spend(rg_expander *ex, rg_loc loc, uint64_t n) {
     ex->work += n;
     if (ex->work > MAX_WORK && !ex->stop) {
         ex->stop = true;
-        rg_error(ex->diags, loc, "look for macros that double what they are given",
+        rg_fatal(ex->diags, loc, "look for macros that double what they are given",
                  "macro expansion passes its limit of %d tokens", MAX_WORK);
     }
     return !ex->stop;

@@ -93,9 +93,9 @@ void rg_syntax_error(rg_parser *p, rg_loc loc, const char *hint, const char *fmt
 enum { MOST_NESTED = 1500 }; /* of the parser's functions: some 500 parentheses */
 
 void rg_deeper(rg_parser *p, rg_loc loc) {
-    if (++p->nesting > MOST_NESTED)
-        rg_syntax_error(p, loc, "split it into several statements or functions",
-                        "this is nested too deeply");
+    if (++p->nesting > MOST_NESTED) /* what follows could only be misread */
+        rg_fatal(p->diags, loc, "split it into several statements or functions",
+                 "this is nested too deeply");
 }
 
 void rg_enter_scope(rg_parser *p) {

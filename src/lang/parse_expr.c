@@ -1,5 +1,6 @@
 /* Expressions, by recursive descent; binary operators by precedence climbing. */
 #include "lang/check.h"
+#include "lang/nearest.h"
 
 #include <math.h>
 #include <string.h>
@@ -333,7 +334,9 @@ static rg_node *parse_call(rg_parser *p, const rg_token *name) {
     if (s && s->kind == RG_SYM_FUNC)
         return rg_check_call(p, loc, s->func, args, n); /* perhaps defined further down */
     rg_error(p->diags, loc,
-             "define it above in this file, or in an included one, as a static function",
+             rg_hint_function(
+                 p, name->text,
+                 "define it above in this file, or in an included one, as a static function"),
              "'%s' is not a known function", name->text);
     return rg_node_error(p, loc);
 }
@@ -385,7 +388,7 @@ static rg_node *parse_primary(rg_parser *p) {
         rg_error(p->diags, t->loc,
                  p->in_parameters
                      ? "declare lengths before the arrays that have them: (int n, float x[n])"
-                     : "declare it as a parameter or a local",
+                     : rg_hint_variable(p, t->text, "declare it as a parameter or a local"),
                  "'%s' is undeclared", t->text);
         return rg_node_error(p, t->loc);
     }

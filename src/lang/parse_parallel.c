@@ -118,7 +118,7 @@ static void check_clauses(rg_parser *p, const rg_parallel *par) {
 /* Every outer variable that the body assigns or reads. */
 static void check_sharing(rg_parser *p, rg_parallel *par, rg_mark header) {
     uint32_t number = ++p->parallels;
-    for (uint32_t i = par->begin.writes; i < par->end.writes; i++) {
+    for (uint32_t i = par->begin.writes; i < par->end.writes && !par->doubtful; i++) {
         const rg_write *w = &p->unit->writes.at[i];
         rg_var *v = w->var;
         if (!v || v->id >= header.vars || v->is_static || v->type->kind == RG_C_ARRAY ||

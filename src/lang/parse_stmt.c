@@ -1,5 +1,6 @@
 /* Statements, and for each how control may leave it: what lowering needs to do without goto. */
 #include "lang/check.h"
+#include "lang/nearest.h"
 
 rg_stmt *rg_stmt_new(rg_parser *p, rg_stmt_kind k, rg_loc loc) {
     rg_stmt *s = RG_NEW(p->arena, rg_stmt);
@@ -351,7 +352,8 @@ rg_stmt *rg_parse_statement(rg_parser *p) {
                             "labels are not part of kernel C");
         if (rg_is_name(p) && rg_peek_at(p, 1) == RG_K_OTHER &&
             p->tok[p->pos + 1].kind == RG_TOK_IDENT)
-            rg_syntax_error(p, t->loc, "declare it with typedef or struct first",
+            rg_syntax_error(p, t->loc,
+                            rg_hint_type(p, t->text, "declare it with typedef or struct first"),
                             "unknown type '%s'", t->text);
         if (rg_starts_type(p))
             rg_syntax_error(p, t->loc, "put braces around it",

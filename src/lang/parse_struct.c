@@ -1,5 +1,6 @@
 /* Declaration specifiers, struct and enum types, declarators. */
 #include "lang/check.h"
+#include "lang/nearest.h"
 
 #include <string.h>
 
@@ -239,8 +240,10 @@ rg_ctype *rg_parse_specifiers(rg_parser *p, uint32_t *storage) {
         break;
     case 0:
         if (rg_is_name(p))
-            rg_syntax_error(p, rg_tok(p)->loc, "declare it with typedef or struct first",
-                            "unknown type '%s'", rg_tok(p)->text);
+            rg_syntax_error(
+                p, rg_tok(p)->loc,
+                rg_hint_type(p, rg_tok(p)->text, "declare it with typedef or struct first"),
+                "unknown type '%s'", rg_tok(p)->text);
         rg_syntax_error(p, loc, NULL, "expected a type before %s", rg_tok_text(p, rg_tok(p)));
     default:
         rg_error(p->diags, loc, NULL, "these type words do not go together");
@@ -395,7 +398,14 @@ static rg_ctype *parse_parameters(rg_parser *p, rg_ctype *result, rg_declarator 
         if (rg_peek(p) == RG_P_ELLIPSIS)
             rg_syntax_error(p, rg_tok(p)->loc, "use an array and its length",
                             "functions with any number of arguments are not part of kernel C");
+        rg_code after = rg_peek_at(p, 1);
+        if (rg_is_name(p) && !rg_starts_type(p) && (after == RG_P_COMMA || after == RG_P_RPAREN))
+            rg_fatal(p->diags, rg_tok(p)->loc, "write each parameter with its type: (int n, ...)",
+                     "parameter '%s' has no type", rg_tok(p)->text);
         rg_ctype *base = rg_parse_specifiers(p, NULL);
+        if (rg_peek(p) == RG_P_AND)
+            rg_syntax_error(p, rg_tok(p)->loc, "pass an array of one element: float x[1]",
+                            "references are C++, not C");
         rg_declarator x = rg_parse_declarator(p, base, true);
         rg_ctype *pt = x.type, *array = NULL;
         rg_ctype *in = rg_ctype_innermost(pt, NULL);

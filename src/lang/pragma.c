@@ -3,6 +3,7 @@
  * Hints are read and dropped; what would change the meaning and is not supported is refused by
  * name. Pragmas of other compilers are ignored, as every C compiler does. */
 #include "lang/check.h"
+#include "lang/nearest.h"
 
 #include <string.h>
 
@@ -209,6 +210,7 @@ static void parse_clause(rg_parser *p, rg_parallel *par) {
     p->pos++;
     const char *hint = hint_of(clauses, name);
     if (hint) {
+        par->doubtful = true;
         rg_error(p->diags, t->loc, hint, "clause '%s' is not supported", name);
         skip_argument(p);
         return;
@@ -222,7 +224,12 @@ static void parse_clause(rg_parser *p, rg_parallel *par) {
     bool other =
         !strcmp(name, "reduction") || !strcmp(name, "default") || !strcmp(name, "collapse");
     if (!list && !other) {
-        rg_error(p->diags, t->loc, "remove it", "unknown clause '%s'", name);
+        static const char *const all[] = {"private",     "firstprivate", "shared",
+                                          "reduction",   "default",      "collapse",
+                                          "num_threads", "schedule",     NULL};
+        par->doubtful = true;
+        rg_error(p->diags, t->loc, rg_hint_word(p, name, all, "remove it"), "unknown clause '%s'",
+                 name);
         skip_argument(p);
         return;
     }
@@ -329,12 +336,39 @@ static rg_stmt *parse_omp(rg_parser *p, rg_loc loc) {
         skip_pragma(p);
         return NULL;
     }
+    static const char *const all[] = {"parallel", "simd", "atomic", NULL};
+    static const char use[] = "use 'parallel for', 'simd' or 'atomic'";
     const char *name = t->kind == RG_TOK_IDENT ? t->text : "";
     const char *hint = hint_of(directives, name);
-    rg_error(p->diags, t->loc, hint ? hint : "use 'parallel for', 'simd' or 'atomic'",
-             hint ? "OpenMP's '%s' is not supported" : "unknown OpenMP directive '%s'", name);
+    if (!in_pragma(p))
+        rg_error(p->diags, loc, use, "'#pragma omp' wants a directive");
+    else
+        rg_error(p->diags, t->loc, hint ? hint : rg_hint_word(p, name, all, use),
+                 hint ? "OpenMP's '%s' is not supported" : "unknown OpenMP directive '%s'", name);
     skip_pragma(p);
     return NULL;
+}
+
+/* adjoint = "adjoint" "(" function ")" "=" function */
+static void parse_adjoint(rg_parser *p, rg_loc loc, bool inside) {
+    rg_adjoint_pragma a = {0};
+    bool ok = !inside && rg_accept(p, RG_P_LPAREN) && rg_tok(p)->kind == RG_TOK_IDENT;
+    if (ok) {
+        a.of_loc = rg_tok(p)->loc;
+        a.of = rg_tok(p)->text;
+        p->pos++;
+        ok = rg_accept(p, RG_P_RPAREN) && rg_accept(p, RG_P_ASSIGN) &&
+             rg_tok(p)->kind == RG_TOK_IDENT;
+    }
+    if (!ok) {
+        rg_error(p->diags, loc, "write it outside of functions, with two functions of this file",
+                 "expected '#pragma retrograd adjoint(f) = f_adjoint'");
+        return;
+    }
+    a.by_loc = rg_tok(p)->loc;
+    a.by = rg_tok(p)->text;
+    p->pos++;
+    RG_PUSH(p->arena, &p->unit->adjoints, a);
 }
 
 static void parse_retrograd(rg_parser *p, bool inside) {
@@ -349,16 +383,17 @@ static void parse_retrograd(rg_parser *p, bool inside) {
             if (rg_const_int(p, n, &k) && k < 1)
                 rg_error(p->diags, n->loc, "give the number of steps between checkpoints",
                          "checkpoint(%lld) is not positive", (long long)k);
+        } else {
+            k = -1; /* as many blocks as steps in each */
         }
-        if (!n || !inside)
+        if (!inside)
             rg_error(p->diags, t->loc, "write it right before a loop inside a kernel",
                      "expected '#pragma retrograd checkpoint(k)' before a loop");
-        p->checkpoint = k > 0 ? k : 0;
+        p->checkpoint = k > 0 || !n ? k : 0;
     } else if (accept_word(p, "adjoint")) {
-        rg_error(p->diags, t->loc, "let the derivative be derived, or stop it with rg_stop(x)",
-                 "custom adjoints are not supported");
+        parse_adjoint(p, t->loc, inside);
     } else {
-        rg_error(p->diags, t->loc, "use checkpoint(k)", "unknown pragma 'retrograd %s'",
+        rg_error(p->diags, t->loc, "use checkpoint(k) or adjoint(f) = g", "unknown pragma 'retrograd %s'",
                  t->kind == RG_TOK_IDENT ? t->text : "");
     }
     skip_pragma(p);

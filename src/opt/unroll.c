@@ -137,7 +137,7 @@ static bool constant_trips(const rg_fn *f, rg_iid i, uint64_t *trips, int64_t *f
     *trips = rg_opt_never_runs(f, i) ? 0 : (uint64_t)hi - (uint64_t)lo;
     *down = (rg_ins_at(f, i)->flags & RG_INS_REVERSE) != 0;
     *first = *down ? (int64_t)((uint64_t)hi - 1) : lo;
-    return *trips <= MAX_TRIPS;
+    return *trips <= MAX_TRIPS && !(rg_ins_at(f, i)->flags & RG_INS_CHECKPOINT);
 }
 
 static void walk_region(unroller *u, rg_rid r) {

@@ -200,6 +200,8 @@ static void storage_drop(rg_storage *s) {
             if (s->part[i].base)
                 dev->ops->free(dev, &s->part[i]);
     }
+    for (int i = 0; i < 2; i++)
+        rg_ctx_free(dev->ctx, s->seen[i], s->bytes);
     rg_ctx_free(dev->ctx, s->spans, s->cap * sizeof *s->spans);
     rg_ctx_free(dev->ctx, s, sizeof *s);
     rg_device_drop(dev);
@@ -339,6 +341,13 @@ static rg_status wrap(rg_device *dev, rg_dtype dtype, size_t item_size, size_t r
                       const int64_t *shape, void *data, void *gradient, rg_array **out) {
     if (!dev || rg_handle_fault(&dev->handle, RG_MAGIC_DEVICE))
         return RG_ERROR_ARGUMENT;
+    if (out)
+        *out = NULL;
+    if (dev->ops->read)
+        return rg_fail(dev->ctx, RG_ERROR_UNSUPPORTED,
+                       "the device '%s' has memory of its own: make an array with rg_array_new and "
+                       "fill it with rg_array_write",
+                       dev->ops->name);
     if (gradient && dtype != RG_DTYPE_STRUCT && !rg_dtype_is_float(dtype))
         return rg_fail(dev->ctx, RG_ERROR_ARGUMENT, "an array of %s cannot have a gradient",
                        rg_dtype_name(dtype));
@@ -405,8 +414,8 @@ rg_status rg_array_view(rg_array *a, size_t n, const int64_t *indices, rg_array 
         return RG_ERROR_ARGUMENT;
     rg_context *ctx = a->dev->ctx;
     if (n > a->rank || (n && !indices))
-        return rg_fail(ctx, RG_ERROR_ARGUMENT, "a view with %zu indices of an array of %zu axes", n,
-                       a->rank);
+        return rg_fail(ctx, RG_ERROR_ARGUMENT, "a view with %zu %s of an array of %zu axes", n,
+                       n == 1 ? "index" : "indices", a->rank);
     size_t at = 0, step = a->bytes;
     for (size_t i = 0; i < n; i++) {
         if (indices[i] < 0 || indices[i] >= a->shape[i])
@@ -503,7 +512,7 @@ rg_status rg_array_write(rg_array *a, rg_part part, const void *from, size_t byt
     if (s == RG_OK && part == RG_DATA)
         s = rg_array_before_write(a);
     if (s == RG_OK && bytes)
-        s = a->dev->ops->copy(a->dev, place(a, part), from, bytes);
+        s = rg_device_write(a->dev, place(a, part), from, bytes);
     if (s == RG_OK && part == RG_DATA)
         rg_array_wrote(a, RG_DEPENDS_CLEAR);
     return s;
@@ -512,7 +521,7 @@ rg_status rg_array_write(rg_array *a, rg_part part, const void *from, size_t byt
 rg_status rg_array_read(rg_array *a, rg_part part, void *to, size_t bytes) {
     rg_status s = access_whole(a, part, to, bytes);
     if (s == RG_OK && bytes)
-        s = a->dev->ops->copy(a->dev, to, place(a, part), bytes);
+        s = rg_device_read(a->dev, to, place(a, part), bytes);
     return s;
 }
 
@@ -527,6 +536,14 @@ rg_status rg_array_fill_zero(rg_array *a, rg_part part) {
     return s;
 }
 
+/* The host's copy of a part goes with the last map of it. */
+static void see_no_more(rg_storage *s, rg_part part) {
+    if (s->mapped[part])
+        return;
+    rg_ctx_free(s->dev->ctx, s->seen[part], s->bytes);
+    s->seen[part] = NULL;
+}
+
 rg_status rg_array_map(rg_array *a, rg_part part, void **out) {
     rg_status s = access_begin(a, part);
     if (s != RG_OK)
@@ -536,8 +553,19 @@ rg_status rg_array_map(rg_array *a, rg_part part, void **out) {
     *out = NULL;
     if (part == RG_DATA && (s = rg_array_before_write(a)) != RG_OK)
         return s;
-    a->storage->mapped[part]++;
-    *out = place(a, part);
+    rg_storage *g = a->storage;
+    if (a->dev->ops->read) {
+        if (!g->seen[part] && (g->seen[part] = rg_ctx_alloc(a->dev->ctx, g->bytes)) == NULL)
+            return RG_ERROR_MEMORY;
+        if (!g->mapped[part] && g->bytes)
+            s = rg_device_read(a->dev, g->seen[part], g->part[part].at, g->bytes);
+        if (s != RG_OK) {
+            see_no_more(g, part);
+            return s;
+        }
+    }
+    g->mapped[part]++;
+    *out = a->dev->ops->read ? (unsigned char *)g->seen[part] + a->begin : place(a, part);
     return RG_OK;
 }
 
@@ -550,7 +578,14 @@ rg_status rg_array_unmap(rg_array *a, rg_part part) {
     rg_status s = part == RG_DATA ? rg_array_before_write(a) : RG_OK;
     if (s != RG_OK)
         return s;
-    a->storage->mapped[part]--;
+    rg_storage *g = a->storage;
+    if (g->seen[part] && a->bytes)
+        s = rg_device_write(a->dev, place(a, part), (unsigned char *)g->seen[part] + a->begin,
+                            a->bytes);
+    if (s != RG_OK)
+        return s;
+    g->mapped[part]--;
+    see_no_more(g, part);
     if (part == RG_DATA)
         rg_array_wrote(a, RG_DEPENDS_KEEP);
     return RG_OK;

@@ -34,6 +34,7 @@ typedef struct rg_storage {
     rg_memory part[2]; /* RG_DATA, RG_GRADIENT */
     size_t bytes;
     uint32_t mapped[2]; /* maps by part, of any view */
+    void *seen[2];      /* mapped parts of memory that the host cannot see */
     bool wrapped;
     struct rg_storage *next_wrapped;
     uint64_t clock;

@@ -136,11 +136,90 @@ bool rg_cache_keep(rg_context *ctx, const char *from, const char *path) {
     return ok && rename(from, path) == 0;
 }
 
+/* ---- data ---- */
+
+/* Opens an arena for the paths; NULL when there is no cache. */
+static const char *data_path(rg_context *ctx, rg_arena *a, const char *hex) {
+    return rg_cache_open(ctx, a, NULL) ? rg_format(a, "%s/%s.bin", ctx->cache_dir, hex) : NULL;
+}
+
+static bool load_file(rg_context *ctx, const char *path, void **data, size_t *size) {
+    if (!rg_cache_good(ctx, path))
+        return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    if (fd < 0)
+        return false;
+    bool ok = fstat(fd, &st) == 0 && st.st_size > TRAILER;
+    size_t n = ok ? (size_t)st.st_size - TRAILER : 0;
+    void *at = ok ? rg_ctx_alloc(ctx, n) : NULL;
+    ok = at && read_full(fd, at, n);
+    close(fd);
+    if (!ok) {
+        rg_ctx_free(ctx, at, n);
+        return false;
+    }
+    *data = at;
+    *size = n;
+    return true;
+}
+
+bool rg_cache_load(rg_context *ctx, const char *hex, void **data, size_t *size) {
+    *data = NULL;
+    *size = 0;
+    rg_arena *a = rg_arena_new(&ctx->allocator);
+    if (!a)
+        return false;
+    volatile bool ok = false;
+    if (!RG_GUARD(a)) {
+        const char *path = data_path(ctx, a, hex);
+        ok = path && load_file(ctx, path, data, size);
+    }
+    rg_arena_free(a);
+    return ok;
+}
+
+static bool write_full(int fd, const void *from, size_t n) {
+    const unsigned char *p = from;
+    while (n) {
+        ssize_t k = write(fd, p, n);
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k <= 0)
+            return false;
+        p += k;
+        n -= (size_t)k;
+    }
+    return true;
+}
+
+bool rg_cache_store(rg_context *ctx, const char *hex, const void *data, size_t size) {
+    rg_arena *a = rg_arena_new(&ctx->allocator);
+    if (!a)
+        return false;
+    volatile bool ok = false;
+    if (!RG_GUARD(a)) {
+        const char *path = data_path(ctx, a, hex);
+        char *from = path ? rg_format(a, "%s.%ld.part", path, (long)getpid()) : NULL;
+        int fd = from ? open(from, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+        if (fd < 0 && from && errno == EEXIST)
+            unlink(from); /* left by a process of that number which was killed */
+        if (fd >= 0) {
+            ok = write_full(fd, data, size);
+            ok = close(fd) == 0 && ok && rg_cache_keep(ctx, from, path);
+            if (!ok)
+                unlink(from);
+        }
+    }
+    rg_arena_free(a);
+    return ok;
+}
+
 /* ---- the public part ---- */
 
 static bool is_entry(const char *name) {
-    return strlen(name) == 67 && strspn(name, "0123456789abcdef") == 64 &&
-           strcmp(name + 64, ".so") == 0;
+    return strlen(name) > 64 && strspn(name, "0123456789abcdef") == 64 &&
+           (strcmp(name + 64, ".so") == 0 || strcmp(name + 64, ".bin") == 0);
 }
 
 /* A folder that a compilation left behind, by being killed. */

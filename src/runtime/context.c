@@ -78,6 +78,14 @@ char *rg_ctx_gift(rg_context *ctx, const char *s) {
     return memcpy(g + 1, s, n);
 }
 
+char *rg_ctx_gift_bytes(rg_context *ctx, const void *from, size_t n) {
+    gift *g = rg_ctx_alloc(ctx, sizeof *g + n + 1); /* zeroed: a text ends there */
+    if (!g)
+        return NULL;
+    g->size = sizeof *g + n + 1;
+    return n ? memcpy(g + 1, from, n) : (void *)(g + 1);
+}
+
 void rg_free(rg_context *ctx, void *p) {
     if (!p || !ctx)
         return;

@@ -48,6 +48,7 @@ char *rg_ctx_strdup(rg_context *ctx, const char *s);
 void rg_ctx_strfree(rg_context *ctx, char *s);
 /* Text that the caller of the library frees with rg_free. */
 char *rg_ctx_gift(rg_context *ctx, const char *s);
+char *rg_ctx_gift_bytes(rg_context *ctx, const void *from, size_t n); /* and a zero byte */
 
 /* Sets the message and returns s. */
 rg_status rg_fail(rg_context *ctx, rg_status s, const char *fmt, ...)

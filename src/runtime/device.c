@@ -1,17 +1,57 @@
 #include "runtime/device.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const rg_device_ops *const devices[] = {&rg_device_cpu, &rg_device_ref};
+static const rg_device_ops *const devices[] = {&rg_device_cpu, &rg_device_ref, &rg_device_vulkan};
 enum { DEVICES = sizeof devices / sizeof *devices };
+
+#ifdef __ELF__
+/* Devices that a test program links in, ended by NULL. They can be opened, but are not listed. */
+extern const rg_device_ops *const rg_devices_more[] __attribute__((weak));
+#endif
+
+/* One place in the list for a kind of which there is none: describing it says why. */
+static size_t count_of(const rg_device_ops *ops) {
+    uint32_t n = ops->count ? ops->count() : 1;
+    return n ? n : 1;
+}
+
+/* "vulkan:1" is number 1 of its kind, "vulkan" number 0. */
+static const rg_device_ops *find(const char *name, uint32_t *index) {
+    size_t n = strcspn(name, ":");
+    *index = 0;
+    for (int i = 0; i < DEVICES; i++) {
+        if (strlen(devices[i]->name) != n || strncmp(devices[i]->name, name, n) != 0)
+            continue;
+        if (!name[n])
+            return devices[i];
+        char *end = NULL;
+        unsigned long number =
+            name[n + 1] >= '0' && name[n + 1] <= '9' ? strtoul(name + n + 1, &end, 10) : ULONG_MAX;
+        if (!end || *end || number > 4096 || !devices[i]->count)
+            return NULL;
+        *index = (uint32_t)number;
+        return devices[i];
+    }
+#ifdef __ELF__
+    for (const rg_device_ops *const *more = rg_devices_more; more && *more; more++)
+        if (strcmp((*more)->name, name) == 0)
+            return *more;
+#endif
+    return NULL;
+}
 
 rg_status rg_device_count(rg_context *ctx, size_t *out) {
     if (!ctx || rg_handle_fault(&ctx->handle, RG_MAGIC_CONTEXT))
         return RG_ERROR_ARGUMENT;
     if (!out)
         return rg_fail(ctx, RG_ERROR_ARGUMENT, "rg_device_count: out is null");
-    *out = DEVICES;
+    *out = 0;
+    for (int i = 0; i < DEVICES; i++)
+        *out += count_of(devices[i]);
     return RG_OK;
 }
 
@@ -21,14 +61,27 @@ rg_status rg_device_describe(rg_context *ctx, size_t i, rg_device_info *out) {
     if (!out || out->size < sizeof *out)
         return rg_fail(ctx, RG_ERROR_ARGUMENT,
                        "rg_device_describe: out is null or its size not set");
-    if (i >= DEVICES)
-        return rg_fail(ctx, RG_ERROR_ARGUMENT, "there is no device %zu: this build has %d", i,
-                       (int)DEVICES);
+    size_t all = 0, before = 0;
+    const rg_device_ops *ops = NULL;
+    for (int k = 0; k < DEVICES; k++) {
+        size_t n = count_of(devices[k]);
+        if (!ops && i < all + n) {
+            ops = devices[k];
+            before = all;
+        }
+        all += n;
+    }
+    if (!ops)
+        return rg_fail(ctx, RG_ERROR_ARGUMENT, "there is no device %zu: this build has %zu", i,
+                       all);
     size_t size = out->size;
     memset(out, 0, sizeof *out);
     out->size = size;
-    strncpy(out->name, devices[i]->name, sizeof out->name - 1);
-    devices[i]->describe(out);
+    if (i > before)
+        snprintf(out->name, sizeof out->name, "%s:%zu", ops->name, i - before);
+    else
+        snprintf(out->name, sizeof out->name, "%s", ops->name);
+    ops->describe(ctx, out);
     return RG_OK;
 }
 
@@ -47,13 +100,11 @@ rg_status rg_device_open(rg_context *ctx, const char *name, const rg_device_opti
     if (o && o->adopt)
         return rg_fail(ctx, RG_ERROR_UNSUPPORTED,
                        "adopting a driver's device is not supported yet");
-    const rg_device_ops *ops = NULL;
-    for (int i = 0; i < DEVICES; i++)
-        if (strcmp(devices[i]->name, name) == 0)
-            ops = devices[i];
+    uint32_t index;
+    const rg_device_ops *ops = find(name, &index);
     if (!ops)
-        return rg_fail(ctx, RG_ERROR_DEVICE, "there is no device '%s'; this build has: cpu, ref",
-                       name);
+        return rg_fail(ctx, RG_ERROR_DEVICE,
+                       "there is no device '%s'; this build has: cpu, ref, vulkan", name);
     if (o && o->threads < 0)
         return rg_fail(ctx, RG_ERROR_ARGUMENT, "%d threads: give 1 or more, or 0 for all cores",
                        o->threads);
@@ -61,6 +112,7 @@ rg_status rg_device_open(rg_context *ctx, const char *name, const rg_device_opti
     if (!dev)
         return RG_ERROR_MEMORY;
     dev->ctx = ctx;
+    dev->index = index;
     rg_context_retain(ctx);
     if (o)
         dev->options = *o;
@@ -136,6 +188,14 @@ rg_status rg_sync(rg_device *dev) {
     rg_ctx_strfree(dev->ctx, dev->error_text);
     dev->error_text = NULL;
     return s;
+}
+
+rg_status rg_device_read(rg_device *dev, void *to, const void *from, size_t bytes) {
+    return (dev->ops->read ? dev->ops->read : dev->ops->copy)(dev, to, from, bytes);
+}
+
+rg_status rg_device_write(rg_device *dev, void *to, const void *from, size_t bytes) {
+    return (dev->ops->write ? dev->ops->write : dev->ops->copy)(dev, to, from, bytes);
 }
 
 /* ---- memory of the host ---- */

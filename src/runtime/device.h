@@ -13,30 +13,36 @@
 struct rg_program;
 struct rg_storage;
 
-/* Memory of the device. `at` is where the host sees it. */
+/* Memory of the device. `at` is where the host sees it; on a device with read and write, the
+ * device's own number for it, good for sums only. */
 typedef struct rg_memory {
     unsigned char *at;
     void *base; /* as allocated; NULL: the caller's own memory */
     size_t base_size;
 } rg_memory;
 
-/* One parameter at a launch. */
+/* One parameter at a launch; after the kernel's, the record arrays of a program that has them. */
 typedef struct rg_binding {
-    unsigned char *data;   /* array: its first element */
-    unsigned char *shadow; /* gradient or tangent; NULL: none */
-    const int64_t *shape;  /* array: all axes */
-    const void *value;     /* by value */
+    unsigned char *data;          /* array: its first element */
+    unsigned char *shadow;        /* gradient or tangent; NULL: none */
+    unsigned char *dot, *product; /* Hessian-vector product: tangent, and that of the gradient */
+    const int64_t *shape;         /* array: all axes */
+    const void *value;            /* by value */
 } rg_binding;
 
 typedef struct rg_device_ops {
     const char *name;
-    /* Fills description, available and why_not; the rest is set. */
-    void (*describe)(rg_device_info *out);
+    /* Fills description, available and why_not; the rest is set, the name too. */
+    void (*describe)(rg_context *ctx, rg_device_info *out);
     rg_status (*open)(rg_device *dev);
     void (*close)(rg_device *dev);
     rg_status (*alloc)(rg_device *dev, size_t bytes, rg_memory *out); /* zero-filled */
     void (*free)(rg_device *dev, rg_memory *m);
     rg_status (*copy)(rg_device *dev, void *to, const void *from, size_t bytes);
+    /* Between device and host, in order with the launches, over when it returns. NULL: the memory
+     * is the host's, and copy does. */
+    rg_status (*read)(rg_device *dev, void *to, const void *from, size_t bytes);
+    rg_status (*write)(rg_device *dev, void *to, const void *from, size_t bytes);
     rg_status (*zero)(rg_device *dev, void *at, size_t bytes);
     /* Makes programs of one module ready to run, all at once. Those that are ready are passed over.
      */
@@ -47,12 +53,15 @@ typedef struct rg_device_ops {
     rg_status (*sync)(rg_device *dev);
     /* A module goes: frees what prepare has put into its `code`. */
     void (*unload)(rg_device *dev, void *code);
+    /* How many there are: "name", "name:1", ... NULL: one. */
+    uint32_t (*count)(void);
 } rg_device_ops;
 
 struct rg_device {
     rg_handle handle;
     rg_context *ctx;
     const rg_device_ops *ops;
+    uint32_t index;            /* among those of that name */
     rg_device_options options; /* its texts are the device's own */
     char *cc, *cflags;
     char *cc_version; /* what `cc --version` says, once asked */
@@ -62,7 +71,7 @@ struct rg_device {
     struct rg_storage *wrapped; /* memory of the caller's: two of them may overlap */
 };
 
-extern const rg_device_ops rg_device_cpu, rg_device_ref;
+extern const rg_device_ops rg_device_cpu, rg_device_ref, rg_device_vulkan;
 
 void rg_device_retain(rg_device *dev);
 void rg_device_drop(rg_device *dev);
@@ -70,6 +79,10 @@ void rg_device_drop(rg_device *dev);
 rg_status rg_device_stick(rg_device *dev, rg_status s);
 /* The sticky error, again, if there is one. */
 rg_status rg_device_state(rg_device *dev);
+
+/* Between the device's memory and the host's. */
+rg_status rg_device_read(rg_device *dev, void *to, const void *from, size_t bytes);
+rg_status rg_device_write(rg_device *dev, void *to, const void *from, size_t bytes);
 
 /* For devices whose memory is the host's. */
 rg_status rg_host_alloc(rg_device *dev, size_t bytes, rg_memory *out);

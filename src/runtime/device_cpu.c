@@ -31,7 +31,8 @@ static int cores(void) {
     return n < 1 ? 1 : n > RG_POOL_MAX ? RG_POOL_MAX : (int)n;
 }
 
-static void describe(rg_device_info *out) {
+static void describe(rg_context *ctx, rg_device_info *out) {
+    (void)ctx;
     static const char machine[] =
 #if defined(__x86_64__)
         "x86-64";
@@ -204,15 +205,15 @@ static rg_status launch(rg_device *dev, rg_program *p, const rg_binding *args) {
     const rg_layout *l = p->layout;
     for (uint32_t i = 0; i < p->npointers; i++) {
         const rg_pointer *q = &p->pointers[i];
-        uint64_t at = (uintptr_t)(q->shadow ? args[q->param].shadow : args[q->param].data);
+        uint64_t at = (uintptr_t)rg_pointer_at(q, &args[q->param]);
         memcpy(block + q->offset, &at, sizeof at);
     }
-    const rg_kernel *k = p->kernel;
-    for (uint32_t i = 0; i < k->nparams; i++) {
-        if (l->param_extents[i] != UINT32_MAX && k->params[i].rank)
-            memcpy(block + l->param_extents[i], args[i].shape, k->params[i].rank * sizeof(int64_t));
+    for (uint32_t i = 0; i < p->fn->params.n; i++) {
+        const rg_param *q = &p->fn->params.at[i];
+        if (l->param_extents[i] != UINT32_MAX && q->rank)
+            memcpy(block + l->param_extents[i], args[i].shape, q->rank * sizeof(int64_t));
         if (l->param_value[i] != UINT32_MAX)
-            memcpy(block + l->param_value[i], args[i].value, k->params[i].item_size);
+            memcpy(block + l->param_value[i], args[i].value, q->elem->size);
     }
     rg_pool *pool = dev->state;
     rg_cpu_entry *entry;
@@ -228,6 +229,6 @@ static rg_status sync_device(rg_device *dev) {
     return RG_OK;
 }
 
-const rg_device_ops rg_device_cpu = {"cpu",         describe,     open_device,  close_device,
-                                     rg_host_alloc, rg_host_free, rg_host_copy, rg_host_zero,
-                                     prepare,       launch,       sync_device,  unload};
+const rg_device_ops rg_device_cpu = {
+    "cpu", describe,     open_device, close_device, rg_host_alloc, rg_host_free, rg_host_copy, NULL,
+    NULL,  rg_host_zero, prepare,     launch,       sync_device,   unload,       NULL};

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void describe(rg_device_info *out) {
+static void describe(rg_context *ctx, rg_device_info *out) {
+    (void)ctx;
     out->available = true;
     snprintf(out->description, sizeof out->description, "interpreter, always checked");
 }
@@ -32,8 +33,7 @@ static rg_status launch(rg_device *dev, rg_program *p, const rg_binding *args) {
         const rg_pointer *q = &p->pointers[i];
         const rg_binding *b = &args[q->param];
         static const int64_t one[1] = {1}; /* a scalar's gradient has one element */
-        p->arrays[q->array] =
-            (rg_interp_array){q->shadow ? b->shadow : b->data, b->shape ? b->shape : one};
+        p->arrays[q->array] = (rg_interp_array){rg_pointer_at(q, b), b->shape ? b->shape : one};
     }
     for (uint32_t i = 0; i < p->kernel->nparams; i++)
         p->scalars[i] = args[i].value;
@@ -71,6 +71,6 @@ static void unload(rg_device *dev, void *code) {
     (void)code;
 }
 
-const rg_device_ops rg_device_ref = {"ref",         describe,     open_device,  close_device,
-                                     rg_host_alloc, rg_host_free, rg_host_copy, rg_host_zero,
-                                     prepare,       launch,       sync_device,  unload};
+const rg_device_ops rg_device_ref = {
+    "ref", describe,     open_device, close_device, rg_host_alloc, rg_host_free, rg_host_copy, NULL,
+    NULL,  rg_host_zero, prepare,     launch,       sync_device,   unload,       NULL};

@@ -160,12 +160,11 @@ typedef struct rg_vk_buffer {
 /* ---- the queue ---- */
 
 enum {
-    RG_VK_FRAMES = 8,          /* command buffers in turn */
-    RG_VK_FLUSH = 64,          /* dispatches in one submission */
-    RG_VK_TOUCHES = 512,       /* ranges remembered since the last barrier */
-    RG_VK_RING = 4 << 20,      /* bytes of argument blocks */
-    RG_VK_STAGE = 8 << 20,     /* bytes of each half of the staging buffer */
-    RG_VK_CLASSES = 16         /* sizes of argument blocks: 256 << class */
+    RG_VK_FRAMES = 8,     /* command buffers in turn */
+    RG_VK_FLUSH = 64,     /* dispatches in one submission */
+    RG_VK_TOUCHES = 512,  /* ranges remembered since the last barrier */
+    RG_VK_RING = 4 << 20, /* bytes of argument blocks */
+    RG_VK_STAGE = 8 << 20 /* bytes of each half of the staging buffer */
 };
 
 typedef struct rg_vk_touch {
@@ -182,15 +181,17 @@ typedef struct rg_vk_frame {
 /* ---- what was measured ---- */
 
 typedef struct rg_vk_probe {
-    bool done;
-    bool mode_ok[2];        /* by rg_spirv_addressing */
-    char failing[2][48];    /* the first probe that failed */
+    bool tried[2]; /* by rg_spirv_addressing */
+    bool mode_ok[2];
+    char failing[2][48]; /* the first probe that failed */
     rg_spirv_caps caps[2];
 } rg_vk_probe;
 
 /* ---- programs ---- */
 
-typedef struct rg_vk_set { /* descriptor set for a size of argument block and a list of blocks */
+typedef struct rg_vk rg_vk;
+
+typedef struct rg_vk_set { /* a descriptor set for a size of argument block and a list of blocks */
     struct rg_vk_set *next;
     uint32_t class, nblocks;
     VkDescriptorSet set;
@@ -207,48 +208,62 @@ typedef struct rg_vk_layout { /* for a number of blocks */
 typedef struct rg_vk_pool {
     struct rg_vk_pool *next;
     VkDescriptorPool pool;
-    uint32_t sets, descriptors; /* left */
+    uint32_t sets; /* left */
 } rg_vk_pool;
 
-/* A task's pipeline for one assignment of its arrays to blocks. */
+/* Which of the blocks that a dispatch binds its memory lies in (offset mode; all 0 in the other).
+ */
+typedef struct rg_vk_places {
+    uint32_t nblocks; /* bound */
+    uint32_t slots, scratch;
+    bool index64;
+    uint32_t *block_of; /* [task.arrays.n] */
+    uint32_t *blocks;   /* [task.arrays.n + 2] numbers of the blocks bound */
+} rg_vk_places;
+
+/* A task's pipeline for one assignment of its memory to blocks. */
 typedef struct rg_vk_pipeline {
     struct rg_vk_pipeline *next;
     VkPipeline pipeline;
     rg_vk_layout *layout;
-    bool index64;
-    uint32_t nblocks;
-    uint32_t *block_of; /* [task.arrays.n] */
+    uint32_t workgroup;
+    rg_vk_places places; /* blocks: not set */
 } rg_vk_pipeline;
 
 typedef struct rg_vk_task {
     rg_task_layout *layout;
     uint32_t class;
-    bool *writes;       /* [task.arrays.n] */
-    bool uses_slots;
-    rg_vk_pipeline *pipelines; /* the last one used first */
-    uint32_t *blocks;   /* [task.arrays.n + 1] room for a dispatch: blocks bound */
-    uint32_t *block_of; /* [task.arrays.n] */
+    bool slots;                /* uses some */
+    rg_vk_pipeline *pipelines; /* the one used last comes first */
+    rg_vk_places places;       /* of the dispatch being made */
+    rg_vk_touch *touches;      /* [task.arrays.n + 2] */
     rg_vk_set *last_set;
 } rg_vk_task;
 
 typedef struct rg_vk_program {
     struct rg_vk_program *next; /* in its module */
-    rg_device *dev;
+    rg_vk *v;
     rg_arena *arena;
     rg_program *program;
     const rg_fn *fn;
     rg_task_plan *plan;
     rg_vk_task *tasks;
     rg_walk *walk;
+    uint32_t narrays;   /* fn goes before the program does */
     unsigned char **at; /* [arrays.n] where each array is */
     uint64_t *bytes;    /* [arrays.n] */
-    rg_memory *locals;  /* [arrays.n] local arrays: a launch's */
-    rg_memory slots;
+    uint8_t *use;       /* [arrays.n] RG_TASK_ bits of all tasks */
+    rg_memory *own;     /* [arrays.n] local arrays, and arguments that had to be moved */
+    rg_memory *saved;   /* [arrays.n] what a task overwrites that may have to run again */
+    rg_memory slots, saved_slots;
+    uint32_t guard;                     /* slot that a loop writes which the driver ended */
+    struct rg_vk_program *next_guarded; /* launched since it was last looked at */
+    bool guarded;
 } rg_vk_program;
 
 /* ---- the device ---- */
 
-typedef struct rg_vk {
+struct rg_vk {
     rg_device *dev;
     rg_context *ctx;
     rg_vk_instance instance;
@@ -288,8 +303,8 @@ typedef struct rg_vk {
     VkSemaphore timeline;
     rg_vk_frame frames[RG_VK_FRAMES];
     uint32_t frame;
-    bool open;          /* frames[frame] is recording */
-    uint32_t recorded;  /* commands in it */
+    bool open;                     /* frames[frame] is recording */
+    uint32_t recorded;             /* commands in it */
     uint64_t submitted, completed; /* timeline values */
     rg_vk_buffer ring;
     uint64_t ring_head, ring_tail; /* ever growing; the place is modulo RG_VK_RING */
@@ -304,7 +319,8 @@ typedef struct rg_vk {
     rg_vk_layout *layouts;
     rg_vk_set *sets;
     rg_vk_pool *pools;
-} rg_vk;
+    rg_vk_program *guarded;
+};
 
 /* Names the call that failed; returns the status that fits. */
 rg_status rg_vk_fail(rg_vk *v, const char *call, VkResult r);
@@ -342,10 +358,10 @@ void rg_vk_buffer_free(rg_vk *v, rg_vk_buffer *b);
 /* queue */
 rg_status rg_vk_queue_open(rg_vk *v);
 void rg_vk_queue_close(rg_vk *v);
-rg_status rg_vk_begin(rg_vk *v);    /* opens a command buffer, if none is open */
-rg_status rg_vk_flush(rg_vk *v);    /* submits it, if one is open */
+rg_status rg_vk_begin(rg_vk *v);                /* opens a command buffer, if none is open */
+rg_status rg_vk_flush(rg_vk *v);                /* submits it, if one is open */
 rg_status rg_vk_wait(rg_vk *v, uint64_t value); /* until the timeline has that value */
-rg_status rg_vk_finish(rg_vk *v);   /* flushes and waits for everything */
+rg_status rg_vk_finish(rg_vk *v);               /* flushes and waits for everything */
 bool rg_vk_passed(rg_vk *v, uint64_t value);    /* without waiting */
 /* Before a command that touches these ranges: a barrier if an earlier one is in the way. */
 void rg_vk_touch_begin(rg_vk *v, const rg_vk_touch *t, uint32_t n);
@@ -357,10 +373,9 @@ rg_status rg_vk_programs_open(rg_vk *v);
 void rg_vk_programs_close(rg_vk *v);
 rg_status rg_vk_prepare(rg_vk *v, rg_program *p);
 void rg_vk_unload(rg_vk *v, rg_vk_program *list);
-/* The task's pipeline and descriptor set for the blocks in task->blocks, task->block_of. */
-rg_status rg_vk_pipeline_get(rg_vk *v, rg_vk_program *p, uint32_t task, uint32_t nblocks,
-                             bool index64, rg_vk_pipeline **out);
-rg_status rg_vk_set_get(rg_vk *v, rg_vk_task *t, uint32_t nblocks, rg_vk_set **out);
+/* The task's pipeline and descriptor set for its places. */
+rg_status rg_vk_pipeline_get(rg_vk *v, rg_vk_program *p, uint32_t t, rg_vk_pipeline **out);
+rg_status rg_vk_set_get(rg_vk *v, rg_vk_task *t, rg_vk_layout *layout, rg_vk_set **out);
 
 /* probe */
 rg_status rg_vk_probe_run(rg_vk *v);
@@ -368,6 +383,9 @@ rg_status rg_vk_probe_run(rg_vk *v);
 void rg_vk_caps_text(const rg_vk *v, char *out, size_t size);
 
 /* launch */
+/* After everything has run: an error when the driver ended some loop early. */
+rg_status rg_vk_guards(rg_vk *v);
+const rg_walk_ops *rg_vk_walk_ops(void);
 rg_status rg_vk_launch(rg_vk *v, rg_vk_program *p, const rg_binding *args);
 
 #endif

@@ -12,8 +12,8 @@ void (*rg_vk_wrap)(rg_vk_api *api);
 
 static const char *const libraries[] = {
 #if defined(__APPLE__)
-    "libvulkan.dylib", "libvulkan.1.dylib", "libMoltenVK.dylib",
-    "/usr/local/lib/libvulkan.dylib", "/opt/homebrew/lib/libMoltenVK.dylib"
+    "libvulkan.dylib", "libvulkan.1.dylib", "libMoltenVK.dylib", "/usr/local/lib/libvulkan.dylib",
+    "/opt/homebrew/lib/libMoltenVK.dylib"
 #elif defined(_WIN32)
     "vulkan-1.dll"
 #else
@@ -176,9 +176,9 @@ bool rg_vk_instance_open(rg_vk_instance *in, rg_vk_messages *messages, char why[
         .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
         .pfnUserCallback = note,
         .pUserData = messages};
-    if (in->validation && (!has_layer(&in->api, validation) ||
-                           !(has_extension(&in->api, NULL, debug) ||
-                             has_extension(&in->api, validation, debug)))) {
+    if (in->validation &&
+        (!has_layer(&in->api, validation) ||
+         !(has_extension(&in->api, NULL, debug) || has_extension(&in->api, validation, debug)))) {
         snprintf(why, 160, "RETROGRAD_VULKAN_VALIDATION is set, but there is no %s", validation);
         rg_vk_instance_close(in);
         return false;

@@ -42,9 +42,9 @@ static rg_status choose_types(rg_vk *v) {
     VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = 65536,
-        .usage = block_usage |
-                 (v->has_address ? (VkBufferUsageFlags)VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT
-                                 : 0)};
+        .usage =
+            block_usage |
+            (v->has_address ? (VkBufferUsageFlags)VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : 0)};
     VkBuffer b;
     VkResult r = v->vk->CreateBuffer(v->device, &info, NULL, &b);
     if (r != VK_SUCCESS)
@@ -207,11 +207,10 @@ static uint64_t block_most(const rg_vk *v) {
 static rg_status block_add(rg_vk *v, uint64_t bytes) {
     uint64_t most = block_most(v), size = v->next_size ? v->next_size : BLOCK_FIRST;
     if (bytes > most)
-        return rg_fail(v->ctx, RG_ERROR_MEMORY,
-                       "%s (%s): an array of %llu bytes: the most is %llu in %s mode", v->name,
-                       v->properties.deviceName, (unsigned long long)bytes,
-                       (unsigned long long)most,
-                       v->caps.addressing == RG_SPIRV_OFFSET ? "offset" : "address");
+        return rg_fail(
+            v->ctx, RG_ERROR_MEMORY, "%s (%s): an array of %llu bytes: the most is %llu in %s mode",
+            v->name, v->properties.deviceName, (unsigned long long)bytes, (unsigned long long)most,
+            v->caps.addressing == RG_SPIRV_OFFSET ? "offset" : "address");
     if (size > most)
         size = most;
     if (size < bytes)

@@ -114,8 +114,7 @@ static void ask_properties(rg_vk *v, extensions *e) {
     LINK(chain, id);
     LINK(chain, subgroup);
     LINK(chain, most);
-    bool has_floats =
-        offers(e, VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME, VK_API_VERSION_1_2);
+    bool has_floats = offers(e, VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME, VK_API_VERSION_1_2);
     if (has_floats)
         LINK(chain, floats);
     if (offers(e, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME, VK_API_VERSION_1_2))

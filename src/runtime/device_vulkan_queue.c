@@ -80,10 +80,9 @@ static void barrier(rg_vk *v, VkPipelineStageFlags to, VkAccessFlags access) {
     VkMemoryBarrier b = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                          .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
                          .dstAccessMask = access};
-    v->vk->CmdPipelineBarrier(
-        v->frames[v->frame].commands,
-        VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT, to, 0, 1, &b, 0,
-        NULL, 0, NULL);
+    v->vk->CmdPipelineBarrier(v->frames[v->frame].commands,
+                              VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+                              to, 0, 1, &b, 0, NULL, 0, NULL);
 }
 
 void rg_vk_touch_begin(rg_vk *v, const rg_vk_touch *t, uint32_t n) {
@@ -95,8 +94,8 @@ void rg_vk_touch_begin(rg_vk *v, const rg_vk_touch *t, uint32_t n) {
         }
     if (conflict) {
         barrier(v, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
-                VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT |
-                    VK_ACCESS_TRANSFER_WRITE_BIT);
+                VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
+                    VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
         v->barriers++;
         v->ntouches = 0;
     }

@@ -85,7 +85,7 @@ static rg_status bind_array(rg_kernel *k, uint32_t i, const rg_arg *arg) {
                        "kernel '%s': argument '%s' is mapped: call rg_array_unmap first",
                        k->fn->name, u->name);
     unsigned char *g = rg_array_grad(a);
-    k->bindings[i] = (rg_binding){rg_array_data(a), g, a->shape, NULL};
+    k->bindings[i] = (rg_binding){.data = rg_array_data(a), .shadow = g, .shape = a->shape};
     k->shapes[i] = a->shape;
     k->active[i] = g && u->has_float;
     return RG_OK;
@@ -114,7 +114,7 @@ static rg_status bind_value(rg_kernel *k, uint32_t i, const rg_arg *arg) {
                            "kernel '%s': the gradient of '%s' is mapped: call rg_array_unmap first",
                            k->fn->name, u->name);
     }
-    k->bindings[i] = (rg_binding){NULL, g ? rg_array_data(g) : NULL, NULL, arg->value};
+    k->bindings[i] = (rg_binding){.shadow = g ? rg_array_data(g) : NULL, .value = arg->value};
     k->values[i] = arg->value;
     k->active[i] = g != NULL;
     return RG_OK;

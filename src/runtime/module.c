@@ -1,5 +1,6 @@
 #include "runtime/module.h"
 
+#include "ad/ad.h"
 #include "ir/eval.h"
 #include "runtime/array.h"
 
@@ -175,7 +176,8 @@ static void kernel_init(rg_module *m, uint32_t index) {
     k->fn = f;
     k->nparams = f->params.n;
     k->params = RG_NEW_N(a, rg_param_use, k->nparams + 1);
-    k->bindings = RG_NEW_N(a, rg_binding, k->nparams + 1);
+    k->ncaptured = rg_ad_captures(a, m->unit->marked[index] ? m->unit->marked[index] : f);
+    k->bindings = RG_NEW_N(a, rg_binding, k->nparams + k->ncaptured + 1);
     k->active = RG_NEW_N(a, uint8_t, k->nparams + 1);
     k->values = RG_NEW_N(a, const void *, k->nparams + 1);
     k->shapes = RG_NEW_N(a, const int64_t *, k->nparams + 1);
@@ -219,6 +221,15 @@ rg_status rg_refuse(rg_context *ctx, const rg_diags *d, rg_arena *sources, rg_st
     return s;
 }
 
+static bool sound(const char *const *list, size_t n) {
+    if (n > 100000 || (n && !list))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!list[i])
+            return false;
+    return true;
+}
+
 static rg_status compile(rg_context *ctx, rg_device *dev, const char *path, const char *text,
                          size_t size, const rg_module_options *o, rg_module **out) {
     if (!out || !path || (!text && size))
@@ -229,8 +240,7 @@ static rg_status compile(rg_context *ctx, rg_device *dev, const char *path, cons
     *out = NULL;
     if (o && o->size < sizeof *o)
         return rg_fail(ctx, RG_ERROR_ARGUMENT, "the module options' size is not set");
-    if (o && (o->n_defines > 100000 || o->n_include_dirs > 100000 ||
-              (o->n_defines && !o->defines) || (o->n_include_dirs && !o->include_dirs)))
+    if (o && (!sound(o->defines, o->n_defines) || !sound(o->include_dirs, o->n_include_dirs)))
         return rg_fail(ctx, RG_ERROR_ARGUMENT, "the module options' lists make no sense");
     rg_compile_options c = {0};
     if (o)
@@ -607,8 +617,14 @@ static rg_program *program_new(rg_kernel *k, rg_mode mode, const uint8_t *active
         const rg_ir_array *x = rg_array_at(f, i);
         if (x->kind == RG_ARR_LOCAL || p->layout->array_pointer[i] == UINT32_MAX)
             continue;
+        bool shadow = x->kind == RG_ARR_SHADOW, hvp = f->mode == RG_HVP;
         p->pointers[p->npointers++] =
-            (rg_pointer){p->layout->array_pointer[i], i, x->param, x->kind == RG_ARR_SHADOW};
+            (rg_pointer){.offset = p->layout->array_pointer[i],
+                         .array = i,
+                         .param = x->param,
+                         .shadow = shadow,
+                         .dot = shadow && hvp && x->shadow == RG_SH_DOT,
+                         .product = shadow && hvp && x->shadow == (RG_SH_GRAD | RG_SH_DOT)};
     }
     p->reads = RG_NEW_N(a, uint8_t, k->nparams + 1);
     for (uint32_t i = 0; i < k->nparams; i++)
@@ -620,13 +636,21 @@ static rg_program *program_new(rg_kernel *k, rg_mode mode, const uint8_t *active
     return p;
 }
 
+int64_t rg_program_captured(const rg_program *p, uint32_t i) {
+    const rg_kernel *k = p->kernel;
+    const rg_fn *f = p->fn;
+    rg_const c;
+    const rg_ir_array *a = rg_array_at(f, f->params.at[k->nparams + i].array);
+    return evaluate(f, a->extents[0], k->values, k->shapes, 0, &c) ? c.i : -1;
+}
+
 rg_status rg_program_get(rg_kernel *k, rg_mode mode, const uint8_t *active, rg_program **out) {
     if (mode == RG_PRIMAL && k->primal) {
         *out = k->primal;
         return RG_OK;
     }
     for (rg_program *p = k->programs; p && mode != RG_PRIMAL; p = p->next)
-        if (p->mode == mode && memcmp(p->active, active, k->nparams) == 0) {
+        if (p->mode == mode && (mode == RG_RECORD || memcmp(p->active, active, k->nparams) == 0)) {
             *out = p;
             return RG_OK;
         }
@@ -635,7 +659,9 @@ rg_status rg_program_get(rg_kernel *k, rg_mode mode, const uint8_t *active, rg_p
         uint8_t *copy = rg_ctx_alloc(k->module->ctx, k->nparams + 1u);
         if (!copy)
             return RG_ERROR_MEMORY;
-        memcpy(copy, active, k->nparams);
+        memset(copy, 0, k->nparams);
+        if (active && k->nparams)
+            memcpy(copy, active, k->nparams);
         /* No groups: parameters that share a gradient get separate memory for it, added together
          * after the launch (record.c). */
         rg_activity act = {.nparams = k->nparams, .active = copy, .group = NULL};

@@ -41,7 +41,12 @@ typedef struct rg_pointer {
     uint32_t array; /* of the function: for the interpreter */
     uint32_t param;
     bool shadow;
+    bool dot, product; /* of a Hessian-vector product, whose gradients are the shadows */
 } rg_pointer;
+
+static inline unsigned char *rg_pointer_at(const rg_pointer *p, const rg_binding *b) {
+    return p->product ? b->product : p->dot ? b->dot : p->shadow ? b->shadow : b->data;
+}
 
 typedef struct rg_program {
     struct rg_program *next;
@@ -67,11 +72,12 @@ struct rg_kernel {
     uint32_t index;
     const rg_fn *fn;
     uint32_t nparams;
+    uint32_t ncaptured; /* record arrays that programs of a recorded launch have besides (ad.h) */
     rg_param_use *params;
     rg_program *primal;   /* once asked for */
     rg_program *programs; /* the others, latest first */
     /* What the launch being made is on: a context runs one at a time. */
-    rg_binding *bindings;   /* [nparams] */
+    rg_binding *bindings;   /* [nparams + ncaptured] */
     uint8_t *active;        /* [nparams] */
     const void **values;    /* [nparams] by-value parameters */
     const int64_t **shapes; /* [nparams] arrays */
@@ -100,6 +106,9 @@ const char *rg_kernel_fault(const rg_kernel *k);
 
 /* The program for a mode and its active parameters, built if need be; not yet prepared. */
 rg_status rg_program_get(rg_kernel *k, rg_mode mode, const uint8_t *active, rg_program **out);
+/* Elements of record array i (0 .. ncaptured - 1) for the launch that k's values and shapes are of;
+ * negative: no value. */
+int64_t rg_program_captured(const rg_program *p, uint32_t i);
 /* A variant for its text only. Free with rg_variant_free. */
 rg_status rg_kernel_variant(rg_kernel *k, rg_mode mode, const rg_activity *act, rg_variant **out);
 

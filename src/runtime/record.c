@@ -30,6 +30,12 @@ typedef struct kept {
     uint32_t same; /* 1 + earlier parameter with the same gradient */
 } kept;
 
+/* Values that atomics captured in the launch: another run would capture others. */
+typedef struct captured {
+    rg_memory memory;
+    int64_t shape[1];
+} captured;
+
 struct rg_record {
     rg_handle handle;
     rg_module *module;
@@ -37,6 +43,7 @@ struct rg_record {
     rg_program *adjoint; /* NULL: nothing is active */
     bool done;
     unsigned char *values;
+    captured *captured; /* [kernel->ncaptured] NULL: nothing is */
     kept params[];
 };
 
@@ -46,6 +53,10 @@ static void record_drop(rg_record *r) {
     rg_module *m = r->module;
     rg_context *ctx = m->ctx;
     rg_context_retain(ctx);
+    for (uint32_t i = 0; r->captured && i < r->kernel->ncaptured; i++)
+        if (r->captured[i].memory.base)
+            m->dev->ops->free(m->dev, &r->captured[i].memory);
+    rg_ctx_free(ctx, r->captured, r->kernel->ncaptured * sizeof *r->captured);
     for (uint32_t i = 0; i < r->kernel->nparams; i++) {
         rg_held_drop(r->params[i].held);
         if (r->params[i].array)
@@ -153,6 +164,37 @@ static rg_status keep_after(rg_record *r, bool tape) {
     return RG_OK;
 }
 
+/* Memory for what the launch captures, bound after the kernel's own parameters. */
+static rg_status keep_captured(rg_record *r, const rg_program *p) {
+    rg_kernel *k = r->kernel;
+    rg_device *dev = r->module->dev;
+    r->captured = rg_ctx_alloc(r->module->ctx, k->ncaptured * sizeof *r->captured);
+    if (!r->captured)
+        return RG_ERROR_MEMORY;
+    memset(r->captured, 0, k->ncaptured * sizeof *r->captured);
+    for (uint32_t i = 0; i < k->ncaptured; i++) {
+        captured *c = &r->captured[i];
+        c->shape[0] = rg_program_captured(p, i);
+        if (c->shape[0] < 0)
+            return rg_fail(r->module->ctx, RG_ERROR_ARGUMENT,
+                           "kernel '%s': how often its atomics capture a value cannot be computed "
+                           "from these parameters",
+                           k->fn->name);
+        size_t size = p->fn->params.at[k->nparams + i].elem->size;
+        rg_status s = dev->ops->alloc(dev, ((size_t)c->shape[0] + 1) * size, &c->memory);
+        if (s != RG_OK)
+            return s;
+    }
+    return RG_OK;
+}
+
+static void bind_captured(rg_record *r) {
+    rg_kernel *k = r->kernel;
+    for (uint32_t i = 0; r->captured && i < k->ncaptured; i++)
+        k->bindings[k->nparams + i] =
+            (rg_binding){.data = r->captured[i].memory.at, .shape = r->captured[i].shape};
+}
+
 rg_status rg_record_make(rg_kernel *k, const rg_arg *args, size_t n, bool tape, rg_record **out) {
     *out = NULL;
     rg_status s = rg_launch_bind(k, args, n, RG_USE_RECORD);
@@ -165,14 +207,17 @@ rg_status rg_record_make(rg_kernel *k, const rg_arg *args, size_t n, bool tape, 
     if (any)
         s = rg_launch_program(k, RG_ADJOINT, k->active, &adjoint);
     if (s == RG_OK)
-        s = rg_launch_program(k, RG_PRIMAL, NULL, &primal);
+        s = rg_launch_program(k, adjoint && k->ncaptured ? RG_RECORD : RG_PRIMAL, NULL, &primal);
     if (s != RG_OK)
         return s;
     rg_record *r = record_new(k, args);
     if (!r)
         return RG_ERROR_MEMORY;
     r->adjoint = adjoint;
-    s = keep_before(r);
+    s = adjoint && k->ncaptured ? keep_captured(r, primal) : RG_OK;
+    bind_captured(r);
+    if (s == RG_OK)
+        s = keep_before(r);
     if (s == RG_OK)
         s = rg_launch_before_writes(k, args);
     if (s == RG_OK) {
@@ -230,6 +275,28 @@ static void add_gradient(const rg_elem *e, size_t count, unsigned char *to,
             add_leaf(&e->leaves[l], 0, to + e->leaves[l].offset, from + e->leaves[l].offset);
 }
 
+/* Adds a gradient of its own to the one that it shares; the host does, in its memory. */
+static rg_status add_shared(rg_device *dev, const rg_elem *e, size_t count, unsigned char *to,
+                            unsigned char *from) {
+    size_t bytes = count * e->size;
+    if (!dev->ops->read || !bytes) {
+        add_gradient(e, count, to, from);
+        return RG_OK;
+    }
+    unsigned char *room = rg_ctx_alloc(dev->ctx, 2 * bytes);
+    if (!room)
+        return RG_ERROR_MEMORY;
+    rg_status s = rg_device_read(dev, room, to, bytes);
+    if (s == RG_OK)
+        s = rg_device_read(dev, room + bytes, from, bytes);
+    if (s == RG_OK) {
+        add_gradient(e, count, room, room + bytes);
+        s = rg_device_write(dev, to, room, bytes);
+    }
+    rg_ctx_free(dev->ctx, room, 2 * bytes);
+    return s;
+}
+
 /* ---- backward ---- */
 
 static size_t gradient_count(const rg_record *r, uint32_t i) {
@@ -244,7 +311,7 @@ static rg_status bind_backward(rg_record *r, rg_memory *own) {
         const rg_param_use *u = &k->params[i];
         kept *p = &r->params[i];
         rg_binding *b = &k->bindings[i];
-        *b = (rg_binding){NULL, NULL, NULL, NULL};
+        *b = (rg_binding){.data = NULL};
         if (!u->is_array) {
             b->value = r->values + p->value;
             if (p->gradient)
@@ -306,6 +373,7 @@ rg_status rg_record_backward(rg_record *r) {
     if (!own)
         return RG_ERROR_MEMORY;
     s = bind_backward(r, own);
+    bind_captured(r);
     for (uint32_t i = 0; i < k->nparams && s == RG_OK; i++)
         if (r->params[i].gradient)
             s = rg_array_before_write(r->params[i].gradient);
@@ -326,9 +394,9 @@ rg_status rg_record_backward(rg_record *r) {
             continue;
         if (s == RG_OK) {
             kept *p = &r->params[i];
-            add_gradient(k->fn->params.at[i].elem, gradient_count(r, i),
-                         p->array ? rg_array_grad(p->array) : rg_array_data(p->gradient),
-                         own[i].at);
+            s = add_shared(dev, k->fn->params.at[i].elem, gradient_count(r, i),
+                           p->array ? rg_array_grad(p->array) : rg_array_data(p->gradient),
+                           own[i].at);
         }
         dev->ops->free(dev, &own[i]);
     }

@@ -1,5 +1,6 @@
 /* The text of a kernel's variants, and compiling them ahead. */
 #include "runtime/launch.h"
+#include "runtime/source_gpu.h"
 
 #include "emit/c/emit_c.h"
 #include "ir/print.h"
@@ -24,8 +25,10 @@ static rg_status choose(rg_kernel *k, const rg_emit_options *o) {
     rg_context *ctx = k->module->ctx;
     if (!o || o->size < sizeof *o)
         return rg_fail(ctx, RG_ERROR_ARGUMENT, "the options are null or their size is not set");
-    if ((unsigned)o->mode > RG_MODE_HVP || (unsigned)o->target > RG_TARGET_EXPLAIN)
-        return rg_fail(ctx, RG_ERROR_ARGUMENT, "the options name no mode or no target");
+    if ((unsigned)o->mode > RG_MODE_HVP || (unsigned)o->target > RG_TARGET_MSL ||
+        (unsigned)o->addressing > RG_ADDRESSING_OFFSET)
+        return rg_fail(ctx, RG_ERROR_ARGUMENT,
+                       "the options name no mode, no target or no addressing");
     for (uint32_t i = 0; i < k->nparams; i++) {
         if (o->active && o->active[i] && !k->params[i].has_float)
             return rg_fail(ctx, RG_ERROR_ARGUMENT,
@@ -47,8 +50,8 @@ static void emit_plain(rg_variant *v, const rg_activity *act, rg_text *out) {
              rg_mode_name(v->fn->mode), v->fn->name, p->name);
 }
 
-static void emit(rg_kernel *k, rg_variant *v, const rg_emit_options *o, const rg_activity *act,
-                 rg_text *out) {
+static rg_status emit(rg_kernel *k, rg_variant *v, const rg_emit_options *o, const rg_activity *act,
+                      rg_text *out) {
     rg_emit_c_options plain = {0};
     if (k->module->dev)
         plain.checked = k->module->dev->options.checked;
@@ -68,22 +71,30 @@ static void emit(rg_kernel *k, rg_variant *v, const rg_emit_options *o, const rg
     case RG_TARGET_EXPLAIN:
         rg_explain(k->module->unit, k->index, v, out);
         break;
+    case RG_TARGET_SPIRV:
+        return rg_source_spirv(k, v, o, out);
+    case RG_TARGET_MSL:
+        return rg_source_msl(k, v, o, out, NULL);
     }
+    return RG_OK;
 }
 
-rg_status rg_kernel_emit(rg_kernel *k, const rg_emit_options *o, char **out) {
-    if (rg_kernel_fault(k))
-        return RG_ERROR_ARGUMENT;
+/* A text to out, or a count of slots to slots. */
+static rg_status produce(rg_kernel *k, const rg_emit_options *o, char **out, rg_slots_info *slots) {
     rg_context *ctx = k->module->ctx;
-    if (!out)
-        return rg_fail(ctx, RG_ERROR_ARGUMENT, "rg_kernel_emit: out is null");
-    *out = NULL;
     rg_status s = choose(k, o);
     if (s != RG_OK)
         return s;
     rg_activity act = {.nparams = k->nparams, .active = k->active, .group = NULL};
+    if (o->target == RG_TARGET_C && k->ncaptured &&
+        (o->mode == RG_MODE_ADJOINT || o->mode == RG_MODE_HVP))
+        return rg_fail(ctx, RG_ERROR_UNSUPPORTED,
+                       "kernel '%s' captures values atomically: its adjoint needs those that the "
+                       "recorded launch captured, so it cannot be had as C on its own",
+                       k->fn->name);
     /* What is explained is the adjoint, whatever the mode. */
-    rg_mode mode = o->target == RG_TARGET_EXPLAIN ? RG_ADJOINT : mode_of(o->mode);
+    bool explain = !slots && o->target == RG_TARGET_EXPLAIN;
+    rg_mode mode = explain ? RG_ADJOINT : mode_of(o->mode);
     rg_variant *v;
     s = rg_kernel_variant(k, mode, &act, &v);
     if (s != RG_OK)
@@ -100,21 +111,44 @@ rg_status rg_kernel_emit(rg_kernel *k, const rg_emit_options *o, char **out) {
     if (!thrown && (thrown = RG_GUARD(k->module->unit->arena)) != 0)
         where = k->module->unit->arena;
     volatile rg_status result = RG_OK;
-    if (thrown) {
+    if (thrown == RG_THROW_ERRORS) {
+        result = rg_refuse(ctx, &v->diags, k->module->unit->arena, RG_ERROR_REFUSED);
+    } else if (thrown) {
         result = rg_fail_thrown(ctx, where, thrown);
     } else {
         rg_text text = {.arena = a};
-        emit(k, v, o, &act, &text);
+        result = slots ? rg_source_msl(k, v, o, &text, slots) : emit(k, v, o, &act, &text);
         if (v->diags.errors)
             result = rg_refuse(ctx, &v->diags, k->module->unit->arena, RG_ERROR_REFUSED);
-        else
-            *out = rg_ctx_gift(ctx, rg_text_str(&text));
-        if (!*out && result == RG_OK)
-            result = RG_ERROR_MEMORY;
+        if (result == RG_OK && !slots) {
+            *out = rg_ctx_gift_bytes(ctx, text.at, text.n);
+            if (o->length)
+                *o->length = text.n;
+            if (!*out)
+                result = RG_ERROR_MEMORY;
+        }
     }
     rg_arena_free(a);
     rg_variant_free(v);
     return result;
+}
+
+rg_status rg_kernel_emit(rg_kernel *k, const rg_emit_options *o, char **out) {
+    if (rg_kernel_fault(k))
+        return RG_ERROR_ARGUMENT;
+    if (!out)
+        return rg_fail(k->module->ctx, RG_ERROR_ARGUMENT, "rg_kernel_emit: out is null");
+    *out = NULL;
+    return produce(k, o, out, NULL);
+}
+
+rg_status rg_kernel_slots(rg_kernel *k, const rg_emit_options *o, rg_slots_info *out) {
+    if (rg_kernel_fault(k))
+        return RG_ERROR_ARGUMENT;
+    if (!out || out->size < sizeof *out)
+        return rg_fail(k->module->ctx, RG_ERROR_ARGUMENT,
+                       "rg_kernel_slots: out is null or its size not set");
+    return produce(k, o, NULL, out);
 }
 
 rg_status rg_kernel_prepare(rg_kernel *k, const rg_emit_options *o) {
@@ -126,14 +160,15 @@ rg_status rg_kernel_prepare(rg_kernel *k, const rg_emit_options *o) {
     rg_status s = choose(k, o);
     if (s != RG_OK)
         return s;
-    if (o->mode == RG_MODE_HVP)
-        return rg_fail(
-            ctx, RG_ERROR_UNSUPPORTED,
-            "no launch runs a Hessian-vector product yet: rg_kernel_emit gives its text");
     bool any = false;
     for (uint32_t i = 0; i < k->nparams; i++)
         any |= k->active[i];
     /* A launch with nothing active runs the primal alone. */
     rg_program *p;
-    return rg_launch_program(k, any ? mode_of(o->mode) : RG_PRIMAL, k->active, &p);
+    s = rg_launch_program(k, any ? mode_of(o->mode) : RG_PRIMAL, k->active, &p);
+    if (s == RG_OK && any && o->mode == RG_MODE_HVP)
+        s = rg_launch_program(k, RG_TANGENT, k->active, &p);
+    if (s == RG_OK && any && o->mode == RG_MODE_ADJOINT && k->ncaptured)
+        s = rg_launch_program(k, RG_RECORD, NULL, &p);
+    return s;
 }

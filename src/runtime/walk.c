@@ -202,8 +202,7 @@ static rg_status grow(rg_walk *w, const rg_ins *i, rg_aid id, int64_t n) {
     if (__builtin_mul_overflow((uint64_t)n, size, &need) || need > (uint64_t)INT64_MAX / 4)
         return fail_array(w, i, RG_ERROR_MEMORY, "is too large: elements ", n);
     if (need > w->capacity[id]) {
-        rg_status s =
-            w->ops->alloc(w->user, id, need, have, (a->flags & RG_ARR_ZERO) != 0);
+        rg_status s = w->ops->alloc(w->user, id, need, have, (a->flags & RG_ARR_ZERO) != 0);
         if (s != RG_OK)
             return s;
         w->capacity[id] = need;
@@ -274,8 +273,8 @@ static rg_status run_copy(rg_walk *w, const rg_ins *i) {
         return s;
     for (uint32_t k = 0; k < axes; k++) {
         if (te[lead_to + k] != se[lead_from + k])
-            return fail_array(w, i, RG_ERROR_FAULT, "is copied with another extent: ",
-                              se[lead_from + k]);
+            return fail_array(w, i, RG_ERROR_FAULT,
+                              "is copied with another extent: ", se[lead_from + k]);
         n *= (uint64_t)te[lead_to + k];
     }
     uint64_t bytes = n * to->elem->size;
@@ -445,8 +444,8 @@ static rg_status run_if(rg_walk *w, rg_iid id) {
     s = run_region(w, r);
     if (s != RG_OK || !i->nres)
         return s;
-    return move(w, &w->f->pool.at[i->res], &w->f->pool.at[rg_ins_at(w->f, rg_yield_of(w->f, r))->opnd],
-                i->nres);
+    return move(w, &w->f->pool.at[i->res],
+                &w->f->pool.at[rg_ins_at(w->f, rg_yield_of(w->f, r))->opnd], i->nres);
 }
 
 static rg_status run_for(rg_walk *w, rg_iid id) {
@@ -460,7 +459,8 @@ static rg_status run_for(rg_walk *w, rg_iid id) {
     if (s == RG_OK && i->nres)
         s = move(w, g->args.at + 1, &w->f->pool.at[i->opnd + 2], i->nres);
     uint64_t trips = s == RG_OK ? trip_count(rg_type_of(w->f, iv), lo.i, hi.i) : 0;
-    const uint32_t *yielded = &w->f->pool.at[rg_ins_at(w->f, rg_yield_of(w->f, i->region[0]))->opnd];
+    const uint32_t *yielded =
+        &w->f->pool.at[rg_ins_at(w->f, rg_yield_of(w->f, i->region[0]))->opnd];
     for (uint64_t k = 0; k < trips && s == RG_OK; k++) {
         w->vals[iv].i =
             (int64_t)(i->flags & RG_INS_REVERSE ? (uint64_t)hi.i - 1 - k : (uint64_t)lo.i + k);
@@ -482,7 +482,8 @@ static rg_status run_for(rg_walk *w, rg_iid id) {
 static rg_status run_loop(rg_walk *w, rg_iid id) {
     const rg_ins *i = rg_ins_at(w->f, id);
     const rg_region *g = rg_region_at(w->f, i->region[0]);
-    const uint32_t *yielded = &w->f->pool.at[rg_ins_at(w->f, rg_yield_of(w->f, i->region[0]))->opnd];
+    const uint32_t *yielded =
+        &w->f->pool.at[rg_ins_at(w->f, rg_yield_of(w->f, i->region[0]))->opnd];
     rg_status s = i->nres ? move(w, g->args.at, &w->f->pool.at[i->opnd], i->nres) : RG_OK;
     rg_const again = {.i = 1};
     while (again.i && s == RG_OK) {

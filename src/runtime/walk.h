@@ -1,5 +1,6 @@
 /* The host's part of a program of tasks: it walks the kernel-level control flow, evaluates what it
- * can, and calls a device for the rest. Target-neutral: every device with memory of its own uses it.
+ * can, and calls a device for the rest. Target-neutral: every device with memory of its own uses
+ * it.
  *
  * A kernel-level value is the host's, in `vals`, or the device's, in a slot. What flows between the
  * two kinds is moved where control flow moves it: an initial value that the host knows is written
@@ -40,20 +41,20 @@ typedef struct rg_walk {
     const rg_task_plan *plan;
     const rg_walk_ops *ops;
     void *user;
-    rg_const *vals;          /* [vals.n] host values; of a slot's value: what was read back */
-    bool *known;             /* [vals.n] a slot's value stands in vals */
-    int64_t **extents;       /* [arrays.n][rank]; of an array that grows: its room */
-    uint64_t **scratch;      /* [tasks.n][scratch.n] capacity in elements, kept between launches */
-    uint64_t *capacity;      /* [arrays.n] bytes of a local array that grows */
+    rg_const *vals;     /* [vals.n] host values; of a slot's value: what was read back */
+    bool *known;        /* [vals.n] a slot's value stands in vals */
+    int64_t **extents;  /* [arrays.n][rank]; of an array that grows: its room */
+    uint64_t **scratch; /* [tasks.n][scratch.n] capacity in elements, kept between launches */
+    uint64_t *capacity; /* [arrays.n] bytes of a local array that grows */
     const void *const *scalars; /* [params.n] bytes of by-value parameters, for this launch */
-    rg_const *moved;         /* room for the values of one move */
+    rg_const *moved;            /* room for the values of one move */
     bool *by_slot;
-    uint32_t nslots;         /* slots, with those that moves pass through */
+    uint32_t nslots; /* slots, with those that moves pass through */
 } rg_walk;
 
 /* In arena a. */
-rg_walk *rg_walk_new(rg_arena *a, const rg_fn *f, const rg_task_plan *plan,
-                     const rg_walk_ops *ops, void *user);
+rg_walk *rg_walk_new(rg_arena *a, const rg_fn *f, const rg_task_plan *plan, const rg_walk_ops *ops,
+                     void *user);
 /* One launch. The extents of parameters and scalars must be set. */
 rg_status rg_walk_run(rg_walk *w);
 

@@ -15,7 +15,6 @@ void k(int n, float x[n]) {
         x[i] = f(x[i - 1]);
 }
 
-/* expect: 4:19: error: custom adjoints are not supported */
 /* expect: 5:19: error: unknown pragma 'retrograd strange' */
 /* expect: 10:30: error: checkpoint(0) is not positive */
-/* expect: 13:19: error: expected '#pragma retrograd checkpoint(k)' before a loop */
+/* expect: 4:32: error: there is no function 'g' */

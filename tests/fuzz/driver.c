@@ -6,10 +6,10 @@
  * The shared library holds NAME_f and NAME_d, the kernel built with real = float and double, both
  * taking an array of pointers.
  *
- * A kernel passes when, on each device: the float and double primals equal gcc's; the adjoint agrees
- * with the tangent, <g, J x'> = <J^T g, x'>; and the adjoint agrees with central differences of gcc's
- * double build. A direction along which one-sided differences disagree has a kink there: it is drawn
- * again. One line of output for each kernel says what happened:
+ * A kernel passes when, on each device: the float and double primals equal gcc's; the adjoint
+ * agrees with the tangent, <g, J x'> = <J^T g, x'>; and the adjoint agrees with central differences
+ * of gcc's double build. A direction along which one-sided differences disagree has a kink there:
+ * it is drawn again. One line of output for each kernel says what happened:
  *
  *     begin NAME
  *     pass NAME share=0.83 [kink]
@@ -85,35 +85,67 @@ static bool is_float(rg_dtype t) {
 
 static double get(rg_dtype t, const void *p) {
     switch (t) {
-    case RG_DTYPE_F32: return (double)*(const float *)p;
-    case RG_DTYPE_F64: return *(const double *)p;
-    case RG_DTYPE_I8: return *(const int8_t *)p;
+    case RG_DTYPE_F32:
+        return (double)*(const float *)p;
+    case RG_DTYPE_F64:
+        return *(const double *)p;
+    case RG_DTYPE_I8:
+        return *(const int8_t *)p;
     case RG_DTYPE_BOOL:
-    case RG_DTYPE_U8: return *(const uint8_t *)p;
-    case RG_DTYPE_I16: return *(const int16_t *)p;
-    case RG_DTYPE_U16: return *(const uint16_t *)p;
-    case RG_DTYPE_I32: return *(const int32_t *)p;
-    case RG_DTYPE_U32: return *(const uint32_t *)p;
-    case RG_DTYPE_I64: return (double)*(const int64_t *)p;
-    case RG_DTYPE_U64: return (double)*(const uint64_t *)p;
-    default: return 0;
+    case RG_DTYPE_U8:
+        return *(const uint8_t *)p;
+    case RG_DTYPE_I16:
+        return *(const int16_t *)p;
+    case RG_DTYPE_U16:
+        return *(const uint16_t *)p;
+    case RG_DTYPE_I32:
+        return *(const int32_t *)p;
+    case RG_DTYPE_U32:
+        return *(const uint32_t *)p;
+    case RG_DTYPE_I64:
+        return (double)*(const int64_t *)p;
+    case RG_DTYPE_U64:
+        return (double)*(const uint64_t *)p;
+    default:
+        return 0;
     }
 }
 
 static void put(rg_dtype t, void *p, double v) {
     switch (t) {
-    case RG_DTYPE_F32: *(float *)p = (float)v; break;
-    case RG_DTYPE_F64: *(double *)p = v; break;
-    case RG_DTYPE_I8: *(int8_t *)p = (int8_t)v; break;
+    case RG_DTYPE_F32:
+        *(float *)p = (float)v;
+        break;
+    case RG_DTYPE_F64:
+        *(double *)p = v;
+        break;
+    case RG_DTYPE_I8:
+        *(int8_t *)p = (int8_t)v;
+        break;
     case RG_DTYPE_BOOL:
-    case RG_DTYPE_U8: *(uint8_t *)p = (uint8_t)v; break;
-    case RG_DTYPE_I16: *(int16_t *)p = (int16_t)v; break;
-    case RG_DTYPE_U16: *(uint16_t *)p = (uint16_t)v; break;
-    case RG_DTYPE_I32: *(int32_t *)p = (int32_t)v; break;
-    case RG_DTYPE_U32: *(uint32_t *)p = (uint32_t)v; break;
-    case RG_DTYPE_I64: *(int64_t *)p = (int64_t)v; break;
-    case RG_DTYPE_U64: *(uint64_t *)p = (uint64_t)v; break;
-    default: break;
+    case RG_DTYPE_U8:
+        *(uint8_t *)p = (uint8_t)v;
+        break;
+    case RG_DTYPE_I16:
+        *(int16_t *)p = (int16_t)v;
+        break;
+    case RG_DTYPE_U16:
+        *(uint16_t *)p = (uint16_t)v;
+        break;
+    case RG_DTYPE_I32:
+        *(int32_t *)p = (int32_t)v;
+        break;
+    case RG_DTYPE_U32:
+        *(uint32_t *)p = (uint32_t)v;
+        break;
+    case RG_DTYPE_I64:
+        *(int64_t *)p = (int64_t)v;
+        break;
+    case RG_DTYPE_U64:
+        *(uint64_t *)p = (uint64_t)v;
+        break;
+    default:
+        break;
     }
 }
 
@@ -222,8 +254,8 @@ static void unpack(const model *m, size_t i, const void *b, double *all) {
     size_t k = first_scalar(m, i);
     for (size_t e = 0; e < p->elements; e++)
         for (size_t f = 0; f < p->fields; f++)
-            all[k++] = get(p->field[f].dtype, (const unsigned char *)b + e * p->info.item_size +
-                                                  p->field[f].offset);
+            all[k++] = get(p->field[f].dtype,
+                           (const unsigned char *)b + e * p->info.item_size + p->field[f].offset);
 }
 
 static vec draw_inputs(const model *m, const job *j) {

@@ -17,6 +17,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -211,7 +212,7 @@ def same_failure(a, b):
     return x[1:2] == y[1:2]
 
 
-def reduce(program, driver, devices):
+def reduce(program, driver, devices, seconds):
     verdict = run_programs([program], driver, devices, 10)[program.name]
     if verdict[0] == "pass":
         print("it passes")
@@ -220,11 +221,13 @@ def reduce(program, driver, devices):
     word = verdict[1].split()
     if word and "/" in word[0]:
         devices = [word[0].split("/")[0]]
-    tries, progress = 0, True
+    tries, progress, end = 0, True, time.time() + seconds
 
     def attempt(candidate):
         nonlocal tries
         tries += 1
+        if time.time() > end:
+            return False
         try:
             v = run_programs([candidate], driver, devices, 10)[program.name]
         except Exception:
@@ -265,6 +268,7 @@ def main(argv=None):
     a.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     a.add_argument("--driver", help="default: BUILD/tests/fuzz_driver")
     a.add_argument("--reduce", action="store_true", help="shrink the program of --seed")
+    a.add_argument("--seconds", type=float, default=600, help="how long --reduce may take")
     o = a.parse_args(argv)
     driver = o.driver or os.path.join(o.build, "tests", "fuzz_driver")
     devices = o.devices.split(",")
@@ -272,7 +276,7 @@ def main(argv=None):
         print(f"{driver} is missing: build first")
         return 2
     if o.reduce:
-        reduce(generate.generate(o.seed), driver, devices)
+        reduce(generate.generate(o.seed), driver, devices, o.seconds)
         return 0
     results = {}
     seeds = list(range(o.seed, o.seed + o.count))

@@ -38,12 +38,16 @@ class Expect:
 class Run:
     def __init__(self, kernel, args, line):
         self.kernel, self.args, self.line = kernel, args, line
-        self.values, self.grads, self.dots = {}, {}, {}
+        self.values, self.grads, self.dots, self.options = {}, {}, {}, []
         self.expects = []
         words = shlex.split(args)
         at = 0
         while at < len(words):
             into = self.values
+            if words[at] == "--edges":
+                self.options += words[at:at + 2]
+                at += 2
+                continue
             if words[at] in ("--grad", "--dot"):
                 into = self.grads if words[at] == "--grad" else self.dots
                 at += 1
@@ -61,7 +65,7 @@ class Run:
 
     def command(self, tool, path, device, real):
         words = [tool, "run", path, self.kernel] + [f"{k}={v}" for k, v in self.values.items()]
-        words += ["-D", f"REAL={real}", "--device", device, "--mode", self.mode]
+        words += ["-D", f"REAL={real}", "--device", device, "--mode", self.mode] + self.options
         for k, v in self.grads.items():
             words += ["--grad", f"{k}={v}"]
         for k, v in self.dots.items():

@@ -8,28 +8,53 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def translators():
-    """[(version, command)]: the system's, and those named by $RETROGRAD_SPIRV_CROSS as
-    VERSION=COMMAND separated by ':'."""
+# Interface numbers of SPIRV-Cross's C library, and the versions that `spirv check` speaks of.
+INTERFACES = [(54, "1.3.239"), (64, "1.4.304")]
+
+
+def translators(build=None):
+    """[(version, words of a command for a path)]: those of tests/msl where the build has them, else
+    the system's spirv-cross; and those that $RETROGRAD_TRANSLATORS names as VERSION=COMMAND,
+    separated by ':'."""
+    def cli(command):
+        return lambda path: [command, "--msl", "--msl-version", "30000", path]
+
     found = []
-    if shutil.which("spirv-cross"):
-        found.append((os.environ.get("RETROGRAD_SPIRV_CROSS_SYSTEM", "system"), "spirv-cross"))
-    for part in filter(None, os.environ.get("RETROGRAD_SPIRV_CROSS", "").split(":")):
+    for part in filter(None, os.environ.get("RETROGRAD_TRANSLATORS", "").split(":")):
         version, _, command = part.partition("=")
-        found.append((version, command))
+        found.append((version, cli(command)))
+    program = os.path.join(build, "tests", "msl_run") if build else ""
+    if found:
+        return found
+    if os.path.exists(program):
+        sys.path.insert(0, os.path.join(HERE, "..", "msl"))
+        import translators as msl
+        for name in msl.NAMES:
+            t = msl.get(build, name)
+            if t.why_not:
+                print(f"skip translator {name}: {t.why_not}")
+                continue
+            p = subprocess.run(t.command([program, "--version"]), capture_output=True, text=True)
+            m = re.search(r"interface 0\.(\d+)", p.stdout)
+            if not m:
+                continue
+            version = next((v for n, v in INTERFACES if int(m.group(1)) <= n), "1.4.357")
+            found.append((version, lambda path, t=t: t.command([program, path, "--text"])))
+    elif shutil.which("spirv-cross"):
+        found.append((os.environ.get("RETROGRAD_TRANSLATOR_SYSTEM", "system"), cli("spirv-cross")))
     return found
 
 
 def translate(command, path):
     """(Metal source, None) or (None, why not)."""
-    p = subprocess.run([command, "--msl", "--msl-version", "30000", path], capture_output=True,
-                       text=True, timeout=60)
-    if p.returncode != 0 or not p.stdout:
+    p = subprocess.run(command(path), capture_output=True, text=True, timeout=60)
+    if p.returncode != 0 or "kernel void" not in p.stdout:
         return None, (p.stderr.strip().splitlines() or ["no output"])[-1]
     return p.stdout, None
 
@@ -72,7 +97,7 @@ def wrap(k, source):
 
 def run(jobs, folder=None, sanitize=False):
     """jobs: [(source, setup)]; setup is C++ that fills `void *memory[32]` from static storage and
-    prints afterwards: (before, after). Returns a line of output, or 'invalid: why', for each."""
+    prints afterwards: (before, after), or a function that answers it for a source. Returns a line of output, or 'invalid: why', for each."""
     own = folder is None
     folder = folder or tempfile.mkdtemp(prefix="retrograd-metal-")
     results = [None] * len(jobs)
@@ -90,10 +115,12 @@ def run(jobs, folder=None, sanitize=False):
                 "using namespace metal;\n"]
         text += [parts[k] for k in ks]
         for k in ks:
-            before, after = jobs[k][1]
+            setup = jobs[k][1]
+            before, after = setup(jobs[k][0]) if callable(setup) else setup
             text.append(f"static void job{k}() {{ void *memory[40] = {{0}};\n{before}\n"
                         f"for (uint t = 0; t < 4; t++) k{k}::call(memory, t);\nprintf(\"{k}:\");\n{after}\nputchar('\\n'); fflush(stdout); }}\n")
-        text.append("int main() {\n" + "".join(f"job{k}();\n" for k in ks) + "}\n")
+        text.append("int main(int n, char **from) {\n(void)n;\n"
+                    + "".join(f"if (atoi(from[1]) <= {k}) job{k}();\n" for k in ks) + "}\n")
         path = os.path.join(folder, "batch.cpp")
         open(path, "w").write("".join(text))
         exe = os.path.join(folder, "batch")
@@ -107,10 +134,17 @@ def run(jobs, folder=None, sanitize=False):
             break
         exe, p, text = build(live)
         if p.returncode == 0:
-            out = subprocess.run([exe], capture_output=True, text=True, timeout=60)
-            for line in out.stdout.splitlines():
-                k, _, value = line.partition(":")
-                results[int(k)] = value.strip()
+            first = 0
+            while first is not None:  # one that dies does not take the others with it
+                out = subprocess.run([exe, str(first)], capture_output=True, text=True, timeout=60)
+                for line in out.stdout.splitlines():
+                    k, _, value = line.partition(":")
+                    results[int(k)] = value.strip()
+                dead = [k for k in live if results[k] is None]
+                first = None
+                if out.returncode != 0 and dead:
+                    results[dead[0]] = "invalid: died"
+                    first = dead[0] + 1
             break
         # Kernels with errors are found by the lines of their namespaces, and left out.
         lines = text.split("\n")

@@ -9,7 +9,15 @@
 #include <string.h>
 
 static void member(rg_spv_fn *c, uint32_t offset, uint32_t type, const char *name) {
-    RG_PUSH(c->s->arena, &c->members, (rg_spv_member){offset, type, name});
+    RG_PUSH(c->s->arena, &c->members, (rg_spv_member){offset, type, name, 0});
+}
+
+/* A pointer. The known-bad form for tests has a 64-bit integer instead, made a pointer once it is
+ * loaded: it is what old translators lose the order of loads for. */
+static void reference(rg_spv_fn *c, uint32_t offset, uint32_t type, const char *name) {
+    bool naive = c->s->o->caps.naive_loads;
+    RG_PUSH(c->s->arena, &c->members,
+            (rg_spv_member){offset, naive ? rg_spv_int(c->s, 64) : type, name, naive ? type : 0});
 }
 
 static uint32_t word_pointer(rg_spv *s, uint32_t bits) {
@@ -27,9 +35,9 @@ static void list_members(rg_spv_fn *c) {
     const rg_task_layout *l = c->layout;
     bool i64 = s->o->caps.i64;
     uint32_t whole = i64 ? rg_spv_int(s, 64) : s->t_u32; /* an i64, or its low half */
-    member(c, l->slots32, word_pointer(s, 32), "slots");
+    reference(c, l->slots32, word_pointer(s, 32), "slots");
     if (i64)
-        member(c, l->slots64, word_pointer(s, 64), "slots64");
+        reference(c, l->slots64, word_pointer(s, 64), "slots64");
     if (t->parallel)
         for (uint32_t k = 0; k < (uint32_t)f->ins.at[t->parallel].imm.i; k++) {
             member(c, l->ranges + 16 * k, whole, rg_format(s->arena, "lo%u", k));
@@ -39,13 +47,13 @@ static void list_members(rg_spv_fn *c) {
         const rg_ir_array *a = &f->arrays.at[t->arrays.at[k]];
         if (t->array_use.at[k] & (RG_TASK_READ | RG_TASK_WRITE)) {
             if (rg_spv_element_plain(s, a->elem))
-                member(c, l->array[k],
-                       rg_spv_element_pointer(s, rg_spv_element(s, a->elem), a->elem->size),
-                       a->name);
+                reference(c, l->array[k],
+                          rg_spv_element_pointer(s, rg_spv_element(s, a->elem), a->elem->size),
+                          a->name);
             if (l->words32[k] != UINT32_MAX)
-                member(c, l->words32[k], word_pointer(s, 32), suffixed(c, a->name, "_words"));
+                reference(c, l->words32[k], word_pointer(s, 32), suffixed(c, a->name, "_words"));
             if (l->words64[k] != UINT32_MAX && i64)
-                member(c, l->words64[k], word_pointer(s, 64), suffixed(c, a->name, "_words64"));
+                reference(c, l->words64[k], word_pointer(s, 64), suffixed(c, a->name, "_words64"));
         }
         for (uint32_t d = 0; d < a->rank; d++)
             member(c, l->extents[k] + 8 * d, whole,
@@ -57,9 +65,9 @@ static void list_members(rg_spv_fn *c) {
         for (uint32_t n = 0; n < a->elem->nleaves; n++) {
             rg_type vt = rg_mem_value(a->elem->leaves[n].mem);
             uint32_t type = vt == RG_BOOL ? s->t_u32 : rg_spv_value_type(s, vt);
-            member(c, l->column[k] + 8 * n,
-                   rg_spv_element_pointer(s, type, rg_type_size(vt) == 8 ? 8 : 4),
-                   suffixed(c, a->name, a->elem->leaves[n].path));
+            reference(c, l->column[k] + 8 * n,
+                      rg_spv_element_pointer(s, type, rg_type_size(vt) == 8 ? 8 : 4),
+                      suffixed(c, a->name, a->elem->leaves[n].path));
         }
     }
     for (uint32_t k = 0; k < t->host_inputs.n; k++) {
@@ -126,7 +134,10 @@ void rg_spv_args_begin(rg_spv_fn *c) {
     }
     rg_spv_name(s, type, "arguments");
     c->args = bound(c, type, 0, "args");
-    rg_spv_decorate(s, c->args, SpvDecorationNonWritable);
+    /* Not NonWritable in address mode: SPIRV-Cross 1.3.239 would print atomics on the addresses in
+     * it as atomics on constants, which Metal refuses. */
+    if (!c->address)
+        rg_spv_decorate(s, c->args, SpvDecorationNonWritable);
     rg_spv_block_interface(c, c->args);
 }
 
@@ -146,7 +157,11 @@ static uint32_t load_member(rg_spv_fn *c, uint32_t offset, uint32_t *type) {
     uint32_t p = RG_SPV_OP(c, SpvOpAccessChain,
                            rg_spv_pointer(c->s, SpvStorageClassStorageBuffer, *type), c->args,
                            rg_spv_u32(c->s, lo));
-    return RG_SPV_OP(c, SpvOpLoad, *type, p);
+    uint32_t id = RG_SPV_OP(c, SpvOpLoad, *type, p);
+    if (!c->members.at[lo].pointer)
+        return id;
+    *type = c->members.at[lo].pointer;
+    return RG_SPV_OP(c, SpvOpConvertUToPtr, *type, id);
 }
 
 static uint32_t load_word(rg_spv_fn *c, uint32_t offset) {

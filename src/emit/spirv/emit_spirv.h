@@ -27,6 +27,8 @@ typedef struct rg_spirv_caps {
     bool subgroup_add;             /* OpGroupNonUniformFAdd and friends, in compute */
     uint32_t workgroup;            /* size of one-dimensional workgroups; 0: 128 */
     uint32_t blocks;               /* offset mode: memory blocks bound */
+    bool loops_end_early;          /* the driver ends long loops early: each loop that did not come to
+                                      its end stores 1 in slot guard_slot */
     bool naive_loads; /* test builds only: plain loads through physical pointers, the known-bad form */
 } rg_spirv_caps;
 
@@ -37,6 +39,7 @@ typedef struct rg_spirv_options {
     bool contract;   /* allow contraction of a*b+c: NoContraction is left out */
     const uint32_t *block_of; /* offset mode: [arrays.n] block of each array; NULL: all 0 */
     uint32_t slots_block, scratch_block; /* offset mode */
+    uint32_t guard_slot; /* with loops_end_early */
 } rg_spirv_options;
 
 typedef struct rg_spirv_module {

@@ -2,6 +2,8 @@
  * the first block whenever it turns out to be needed, and the code. */
 #include "emit/spirv/function.h"
 
+const char rg_spv_int64_feature[] = "64-bit integers (shaderInt64)";
+
 void rg_spv_fn_init(rg_spv_fn *c, rg_spv *s, struct rg_spv_maths *m, const rg_fn *f) {
     *c = (rg_spv_fn){.s = s, .maths = m, .f = f};
     c->address = s->o->caps.addressing == RG_SPIRV_ADDRESS;
@@ -85,15 +87,21 @@ void rg_spv_line(rg_spv_fn *c, rg_loc loc) {
 }
 
 void rg_spv_lacks(rg_spv_fn *c, rg_loc loc, const char *feature) {
+    /* Once for each feature: a kernel in doubles would say it on every line. */
+    for (uint32_t k = 0; k < c->s->lacking.n; k++)
+        if (c->s->lacking.at[k] == feature)
+            return;
+    RG_PUSH(c->s->arena, &c->s->lacking, feature);
     rg_error(c->s->diags, loc ? loc : c->f->loc, "use a device that has them, or a narrower type",
              "kernel '%s' needs %s, which the device does not have", c->f->name, feature);
 }
 
 void rg_spv_check_type(rg_spv_fn *c, rg_type t, rg_loc loc) {
+    static const char floats[] = "64-bit floats (shaderFloat64)";
     if (t == RG_F64 && !c->s->o->caps.f64)
-        rg_spv_lacks(c, loc, "64-bit floats (shaderFloat64)");
+        rg_spv_lacks(c, loc, floats);
     if ((t == RG_I64 || t == RG_U64) && !c->s->o->caps.i64)
-        rg_spv_lacks(c, loc, "64-bit integers (shaderInt64)");
+        rg_spv_lacks(c, loc, rg_spv_int64_feature);
 }
 
 /* ---- values ---- */

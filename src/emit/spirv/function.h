@@ -12,7 +12,7 @@ typedef struct rg_spv_array_state {
     uint32_t outer;    /* place + 1 in task.arrays; 0: the task's own */
     uint32_t scratch;  /* place + 1 in task.scratch */
     uint32_t base;     /* pointer to the first element (address), offset in words (offset mode) */
-    uint32_t word[2];  /* the same for views as 32- and 64-bit words */
+    uint32_t word[4];  /* the same for views as words of 1 << k bytes */
     uint32_t *extent;  /* [rank] in the index type; of the task's own: as alloc ran last */
     uint32_t *column;  /* [leaves] scratch: as base; variables of the invocation: the variable */
     uint32_t capacity; /* scratch, and arrays that grow: elements there is memory for */
@@ -22,6 +22,7 @@ typedef struct rg_spv_array_state {
 typedef struct rg_spv_member {
     uint32_t offset, type;
     const char *name;
+    uint32_t pointer; /* tests: the type that an integer is made; 0: none */
 } rg_spv_member;
 
 typedef struct rg_spv_fn {
@@ -75,6 +76,7 @@ uint32_t rg_spv_phi(rg_spv_fn *c, uint32_t type, uint32_t a, uint32_t from_a, ui
 void rg_spv_line(rg_spv_fn *c, rg_loc loc);
 /* Error that names the line and what the device lacks. */
 void rg_spv_lacks(rg_spv_fn *c, rg_loc loc, const char *feature);
+extern const char rg_spv_int64_feature[];
 
 /* Values. */
 uint32_t rg_spv_val(rg_spv_fn *c, rg_val v);
@@ -84,6 +86,12 @@ uint32_t rg_spv_const_index(rg_spv_fn *c, uint64_t v);
 /* Any integer id of 32 or 64 bits (signed: how it widens) to the index type. */
 uint32_t rg_spv_to_index(rg_spv_fn *c, uint32_t id, bool wide, bool is_signed);
 void rg_spv_check_type(rg_spv_fn *c, rg_type t, rg_loc loc);
+
+/* task.c: a built-in input, loaded in the first block */
+uint32_t rg_spv_builtin(rg_spv_fn *c, SpvBuiltIn what, uint32_t type);
+/* The function's words: variables, first block, code. body: id of the function. */
+void rg_spv_fn_finish(rg_spv_fn *c, uint32_t id, uint32_t result, const uint32_t *params,
+                      const uint32_t *param_types, uint32_t n);
 
 /* ops.c */
 uint32_t rg_spv_pure(rg_spv_fn *c, rg_iid i);
@@ -98,6 +106,9 @@ uint32_t rg_spv_wrap(rg_spv_fn *c, rg_mem m, rg_type t, uint32_t x);
 void rg_spv_region(rg_spv_fn *c, rg_rid r);
 void rg_spv_instruction(rg_spv_fn *c, rg_iid i);
 void rg_spv_demand(rg_spv_fn *c, const rg_iid *list, uint32_t n);
+/* After a counted loop of type t: says so if low < high still (caps.loops_end_early). */
+void rg_spv_guard_for(rg_spv_fn *c, rg_type t, uint32_t low, uint32_t high);
+void rg_spv_guard_task(rg_spv_fn *c); /* the same for all that a task has run */
 
 /* args.c */
 void rg_spv_args_begin(rg_spv_fn *c);

@@ -28,6 +28,16 @@ typedef struct rg_spv_laid_out {
     uint32_t type;
 } rg_spv_laid_out;
 
+typedef struct rg_spv_shared {
+    uint32_t type, id; /* workgroup memory: an element for each invocation */
+} rg_spv_shared;
+typedef struct rg_spv_input {
+    SpvBuiltIn what;
+    uint32_t variable;
+} rg_spv_input;
+
+enum { RG_SPV_WORKGROUP = 128 }; /* when the device has no preference */
+
 typedef struct rg_spv {
     rg_arena *arena;
     rg_diags *diags;
@@ -41,6 +51,10 @@ typedef struct rg_spv {
     uint32_t nslots, ninterned;
     RG_VEC(rg_spv_bound) blocks;
     RG_VEC(rg_spv_laid_out) laid_out;
+    RG_VEC(rg_spv_shared) shared;
+    RG_VEC(rg_spv_input) inputs;
+    RG_VEC(uint32_t) entry_points;
+    RG_VEC(const char *) lacking; /* features that an error was given for */
     uint32_t t_void, t_bool, t_u32, t_f32, t_v2u, t_v3u;
 } rg_spv;
 

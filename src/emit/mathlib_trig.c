@@ -1,0 +1,296 @@
+/* Circular functions and their inverses.
+ *
+ * Arguments are reduced by multiples of pi/2: moderate ones by subtracting parts of pi/2 whose
+ * products with the multiple are exact, large ones by multiplying with just those bits of 2/pi that
+ * matter (Payne and Hanek), in integers. Kernels on [-pi/4, pi/4] and the arc functions are
+ * fdlibm's. */
+#include "emit/mathlib_parts.h"
+
+/* x = q pi/2 + (hi + lo), |hi| <= pi/4 or a little more */
+typedef struct reduced {
+    rg_val q; /* i32; only its last two bits mean something */
+    rg_m2 r;
+} reduced;
+
+static rg_m2 half_pi(const rg_mb *m) {
+    return (rg_m2){m_k2(m, 0x1.921fb6p+0, 0x1.921fb54442d18p+0),
+                   m_k2(m, -0x1.777a5cf72cec6p-25, 0x1.1a62633145c07p-54)};
+}
+
+static reduced reduce_moderate(const rg_mb *m, rg_val x) {
+    static const double full[] = {0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69,
+                                  0x1.b839a252049c1p-104};
+    static const double single[] = {0x1.92p+0,   0x1.fb4p-12, 0x1.444p-24,
+                                    0x1.68cp-39, 0x1.1a4p-54, 0x1.13198a2e03707p-65};
+    const double *part = m->f64 ? full : single;
+    int n = m->f64 ? 4 : 6;
+    rg_val k = m_rint(m, m_mul(m, x, m_k(m, 0.63661977236758134308)));
+    /* The first difference is exact: its terms are within a factor of two, or k is 0. */
+    rg_m2 r = {m_sub(m, x, m_mul(m, k, m_k(m, part[0]))), m_k(m, 0)};
+    for (int i = 1; i < n; i++) {
+        rg_m2 s = rg_m_two_sum(m, r.hi, m_neg(m, m_mul(m, k, m_k(m, part[i]))));
+        r = (rg_m2){s.hi, m_add(m, r.lo, s.lo)};
+    }
+    return (reduced){m_to_int(m, k), rg_m_fast_sum(m, r.hi, r.lo)};
+}
+
+/* Bits of 2/pi after the point. */
+static const uint32_t two_over_pi[] = {
+    0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu,
+    0xdebbc561u, 0xb7246e3au, 0x424dd2e0u, 0x06492eeau, 0x09d1921cu, 0xfe1deb1cu, 0xb129a73eu,
+    0xe88235f5u, 0x2ebb4484u, 0xe99c7026u, 0xb45f7e41u, 0x3991d639u, 0x835339f4u, 0x9c845f8bu,
+    0xbdf9283bu, 0x1ff897ffu, 0xde05980fu, 0xef2f118bu, 0x5a0a6d1fu, 0x6d367ecfu, 0x27cb09b7u,
+    0x4f463f66u, 0x9e5fea2du, 0x7527bac7u, 0xebe5f17bu, 0x3d0739f7u, 0x8a5292eau, 0x6bfb5fb1u,
+    0x1f8d5d08u, 0x56033046u, 0xfc7b6babu, 0xf0cfbc20u, 0x9af4361du};
+
+enum { LIMBS = 6, FETCH = LIMBS + 1, MOST = 40 };
+
+/* Numbers are limbs of half the integer's width, so that products fit. x finite, and so large that
+ * its last bit is worth 2^-32 at least (f32: 2^-12). */
+static reduced reduce_large(const rg_mb *m, rg_val x) {
+    int width = m->f64 ? 32 : 16;
+    uint64_t limb_mask = ((uint64_t)1 << width) - 1, implicit = (uint64_t)1 << m->mantissa;
+    rg_val u = m_bits(m, m_abs(m, x));
+    rg_val e = m_sub(m, m_to_int(m, m_shr(m, u, m->mantissa)), m_i32(m, m->bias + m->mantissa));
+    rg_val M = m_or(m, m_and(m, u, m_i(m, implicit - 1)), m_i(m, implicit));
+    /* Bits of 2/pi above position e - 2 give multiples of 4 only. Two limbs of zeros come before the
+     * point, because e may be negative. */
+    rg_val j = m_add(m, e, m_i32(m, 2 * width - 2));
+    int log_width = m->f64 ? 5 : 4;
+    rg_val first = m_shr(m, j, log_width), within = m_and(m, j, m_i32(m, width - 1));
+    /* Limbs first .. first + FETCH - 1, by halving moves. */
+    rg_val limb[MOST];
+    int n = m->f64 ? 39 : 15;
+    limb[0] = limb[1] = m_i(m, 0);
+    for (int i = 2; i < n; i++) {
+        int k = i - 2;
+        uint32_t word = m->f64 ? two_over_pi[k] : two_over_pi[k / 2] >> (k % 2 ? 0 : 16) & 0xffffu;
+        limb[i] = m_i(m, word);
+    }
+    for (int step = m->f64 ? 32 : 8; step; step /= 2) {
+        rg_val move = m_ne(m, m_and(m, first, m_i32(m, step)), m_i32(m, 0));
+        int keep = FETCH + step - 1;
+        for (int i = 0; i < keep && i < n; i++)
+            limb[i] = i + step < n ? m_sel(m, move, limb[i + step], limb[i]) : limb[i];
+    }
+    /* Shifted left by `within`, so that the window starts at bit j. */
+    rg_val a[LIMBS];
+    rg_val back = m_sub(m, m_i32(m, width), within);
+    for (int i = 0; i < LIMBS; i++) {
+        rg_val hi = rg_b_op2(m->b, RG_SHL, limb[i], within);
+        rg_val lo = rg_b_op2(m->b, RG_SHR, limb[i + 1], back);
+        a[i] = m_and(m, m_or(m, hi, lo), m_i(m, limb_mask));
+    }
+    /* Product with M, without what is a multiple of 4: limbs from the last one up. */
+    rg_val m0 = m_and(m, M, m_i(m, limb_mask)), m1 = m_shr(m, M, width), p[LIMBS];
+    rg_val carry = m_i(m, 0), before = m_i(m, 0); /* before: high part of the last product with m0 */
+    for (int i = LIMBS - 1; i >= 0; i--) {
+        rg_val x0 = m_mul(m, a[i], m0);
+        rg_val x1 = i + 1 < LIMBS ? m_mul(m, a[i + 1], m1) : m_i(m, 0);
+        /* weight of limb i: low half of a[i] m0, high half of a[i+1] m0, low half of a[i+1] m1,
+         * high half of a[i+2] m1 */
+        rg_val sum = m_add(m, m_and(m, x0, m_i(m, limb_mask)), before);
+        sum = m_add(m, sum, m_add(m, m_and(m, x1, m_i(m, limb_mask)), carry));
+        p[i] = m_and(m, sum, m_i(m, limb_mask));
+        carry = m_add(m, m_shr(m, sum, width), m_shr(m, x1, width));
+        before = m_shr(m, x0, width);
+    }
+    /* p / 2^(width LIMBS) is a fraction of four quarter turns. */
+    rg_val q = m_to_int(m, m_shr(m, p[0], width - 2));
+    /* The fraction of a quarter turn; above a half count from the next one. */
+    rg_val f[LIMBS];
+    for (int i = 0; i < LIMBS; i++) {
+        rg_val low = i + 1 < LIMBS ? m_shr(m, p[i + 1], width - 2) : m_i(m, 0);
+        f[i] = m_and(m, m_or(m, m_shl(m, p[i], 2), low), m_i(m, limb_mask));
+    }
+    rg_val over = m_ne(m, m_shr(m, f[0], width - 1), m_i(m, 0));
+    q = m_add(m, q, m_sel(m, over, m_i32(m, 1), m_i32(m, 0)));
+    rg_val flip = m_sel(m, over, m_i(m, limb_mask), m_i(m, 0));
+    rg_m2 r = {m_k(m, 0), m_k(m, 0)};
+    double weight = 1;
+    for (int i = 0; i < LIMBS; i++) {
+        weight /= (double)((uint64_t)1 << width);
+        rg_val part = m_mul(m, m_from_int(m, m_xor(m, f[i], flip)), m_k(m, weight));
+        r = rg_m_add21(m, r, part);
+    }
+    r = rg_m_mul2(m, r, half_pi(m));
+    rg_val minus = m_xor(m, over, rg_m_signbit(m, x));
+    r.hi = m_sel(m, minus, m_neg(m, r.hi), r.hi);
+    r.lo = m_sel(m, minus, m_neg(m, r.lo), r.lo);
+    q = m_sel(m, rg_m_signbit(m, x), m_neg(m, q), q);
+    return (reduced){q, r};
+}
+
+static reduced reduce(const rg_mb *m, rg_val x) {
+    rg_build *b = m->b;
+    rg_val large = m_gt(m, m_abs(m, x), m_k2(m, 0x1p13, 0x1p20));
+    large = m_and(m, large, m_lt(m, m_abs(m, x), rg_m_inf(m)));
+    rg_iid i = rg_b_if(b, large);
+    for (int k = 0; k < 2; k++) {
+        rg_b_push(b, rg_ins_at(b->fn, i)->region[k]);
+        reduced r = k ? reduce_moderate(m, x) : reduce_large(m, x);
+        rg_val out[3] = {r.q, r.r.hi, r.r.lo};
+        rg_b_yield(b, out, 3);
+        rg_b_pop(b);
+    }
+    rg_b_if_done(b, i);
+    return (reduced){rg_result(b->fn, i, 0),
+                     {rg_result(b->fn, i, 1), rg_result(b->fn, i, 2)}};
+}
+
+static rg_val sin_kernel(const rg_mb *m, rg_val x, rg_val y) {
+    static const double S[] = {8.33333333332248946124e-03, -1.98412698298579493134e-04,
+                               2.75573137070700676789e-06, -2.50507602534068634195e-08,
+                               1.58969099521155010221e-10};
+    rg_val z = m_mul(m, x, x), v = m_mul(m, z, x), r = rg_m_poly(m, z, S, m->f64 ? 5 : 3);
+    rg_val t = m_sub(m, m_mul(m, z, m_sub(m, m_mul(m, m_k(m, 0.5), y), m_mul(m, v, r))), y);
+    t = m_sub(m, t, m_mul(m, v, m_k(m, -1.66666666666666324348e-01)));
+    return m_sub(m, x, t);
+}
+
+static rg_val cos_kernel(const rg_mb *m, rg_val x, rg_val y) {
+    static const double C[] = {4.16666666666666019037e-02, -1.38888888888741095749e-03,
+                               2.48015872894767294178e-05, -2.75573143513906633035e-07,
+                               2.08757232129817482790e-09, -1.13596475577881948265e-11};
+    rg_val one = m_k(m, 1), z = m_mul(m, x, x);
+    rg_val r = m_mul(m, z, rg_m_poly(m, z, C, m->f64 ? 6 : 4));
+    rg_val hz = m_mul(m, m_k(m, 0.5), z), w = m_sub(m, one, hz);
+    rg_val t = m_add(m, m_sub(m, m_sub(m, one, w), hz), m_sub(m, m_mul(m, z, r), m_mul(m, x, y)));
+    return m_add(m, w, t);
+}
+
+rg_val rg_m_trig(const rg_mb *m, rg_op op, rg_val x) {
+    reduced d = reduce(m, x);
+    rg_val s = sin_kernel(m, d.r.hi, d.r.lo), c = cos_kernel(m, d.r.hi, d.r.lo);
+    rg_val zero = m_i32(m, 0), inf = rg_m_inf(m);
+    rg_val odd = m_ne(m, m_and(m, d.q, m_i32(m, 1)), zero), r;
+    if (op == RG_TAN) {
+        r = m_div(m, m_sel(m, odd, m_neg(m, c), s), m_sel(m, odd, s, c));
+    } else {
+        rg_val q = op == RG_COS ? m_add(m, d.q, m_i32(m, 1)) : d.q;
+        r = op == RG_COS ? m_sel(m, odd, s, c) : m_sel(m, odd, c, s);
+        rg_val minus = m_ne(m, m_and(m, q, m_i32(m, 2)), zero);
+        r = m_sel(m, minus, m_neg(m, r), r);
+    }
+    if (op != RG_COS) /* the sign of a zero */
+        r = m_sel(m, m_eq(m, x, m_k(m, 0)), x, r);
+    return m_sel(m, m_lt(m, m_abs(m, x), inf), r, m_sub(m, x, x));
+}
+
+rg_val rg_m_sinpi_small(const rg_mb *m, rg_val x) {
+    rg_m2 pi = half_pi(m);
+    pi.hi = m_mul(m, pi.hi, m_k(m, 2));
+    pi.lo = m_mul(m, pi.lo, m_k(m, 2));
+    rg_m2 r = rg_m_mul21(m, pi, x);
+    return sin_kernel(m, r.hi, r.lo);
+}
+
+rg_val rg_m_cospi_small(const rg_mb *m, rg_val x) {
+    rg_m2 pi = half_pi(m);
+    pi.hi = m_mul(m, pi.hi, m_k(m, 2));
+    pi.lo = m_mul(m, pi.lo, m_k(m, 2));
+    rg_m2 r = rg_m_mul21(m, pi, x);
+    return cos_kernel(m, r.hi, r.lo);
+}
+
+/* ---- arc functions ---- */
+
+/* (asin x - x) / x for z = x^2 <= 1/4 */
+static rg_val asin_ratio(const rg_mb *m, rg_val z) {
+    static const double P[] = {1.66666666666666657415e-01,  -3.25565818622400915405e-01,
+                               2.01212532134862925881e-01,  -4.00555345006794114027e-02,
+                               7.91534994289814532176e-04,  3.47933107596021167570e-05};
+    static const double Q[] = {1, -2.40339491173441421878e+00, 2.02094576023350569471e+00,
+                               -6.88283971605453293030e-01, 7.70381505559019352791e-02};
+    return m_div(m, m_mul(m, z, rg_m_poly(m, z, P, 6)), rg_m_poly(m, z, Q, 5));
+}
+
+static rg_val asin_acos(const rg_mb *m, bool is_sin, rg_val x) {
+    rg_val ax = m_abs(m, x), one = m_k(m, 1), half = m_k(m, 0.5), two = m_k(m, 2);
+    rg_m2 h = half_pi(m);
+    rg_val small = m_lt(m, ax, half);
+    rg_val z = m_sel(m, small, m_mul(m, x, x), m_mul(m, m_sub(m, one, ax), half));
+    rg_val R = asin_ratio(m, z);
+    /* The root of z to more than its own digits: f + c. */
+    rg_val s = m_sqrt(m, z);
+    uint64_t mask = m->f64 ? ~(uint64_t)0xffffffffu : 0xfffff000u;
+    rg_val f = m_float(m, m_and(m, m_bits(m, s), m_i(m, mask)));
+    rg_val c = m_div(m, m_sub(m, z, m_mul(m, f, f)), m_add(m, s, f));
+    c = m_sel(m, m_gt(m, s, m_k(m, 0)), c, m_k(m, 0));
+    s = m_add(m, f, c);
+    rg_val r;
+    if (is_sin) {
+        rg_val at_small = m_add(m, ax, m_mul(m, ax, R));
+        rg_val quarter = m_mul(m, half, h.hi);
+        rg_val t = m_sub(m, m_mul(m, m_mul(m, two, s), R), m_sub(m, h.lo, m_mul(m, two, c)));
+        t = m_sub(m, t, m_sub(m, quarter, m_mul(m, two, f)));
+        r = rg_m_copysign(m, m_sel(m, small, at_small, m_sub(m, quarter, t)), x);
+    } else {
+        rg_val at_small = m_sub(m, h.hi, m_sub(m, x, m_sub(m, h.lo, m_mul(m, x, R))));
+        rg_val sr = m_mul(m, s, R);
+        rg_val minus = m_mul(m, two, m_sub(m, h.hi, m_add(m, s, m_sub(m, sr, h.lo))));
+        rg_val plus = m_mul(m, two, m_add(m, f, m_add(m, sr, c)));
+        r = m_sel(m, small, at_small, m_sel(m, m_lt(m, x, m_k(m, 0)), minus, plus));
+    }
+    r = m_sel(m, m_gt(m, ax, one), rg_m_nan(m), r);
+    return m_sel(m, m_isnan(m, x), x, r);
+}
+
+/* atan of a >= 0 */
+static rg_val atan_positive(const rg_mb *m, rg_val a) {
+    static const double T[] = {3.33333333333329318027e-01,  -1.99999999998764832476e-01,
+                               1.42857142725034663711e-01,  -1.11111104054623557880e-01,
+                               9.09088713343650656196e-02,  -7.69187620504482999495e-02,
+                               6.66107313738753120669e-02,  -5.83357013379057348645e-02,
+                               4.97687799461593236017e-02,  -3.65315727442169155270e-02,
+                               1.62858201153657823623e-02};
+    static const double limit[] = {0.4375, 0.6875, 1.1875, 2.4375};
+    rg_val zero = m_k(m, 0), one = m_k(m, 1), two = m_k(m, 2), x15 = m_k(m, 1.5);
+    rg_val up[4] = {m_sub(m, m_add(m, a, a), one), m_sub(m, a, one), m_sub(m, a, x15),
+                    m_k(m, -1)};
+    rg_val down[4] = {m_add(m, two, a), m_add(m, a, one), m_add(m, one, m_mul(m, x15, a)), a};
+    rg_val hi[4] = {m_k2(m, 4.6364760399e-01, 4.63647609000806093515e-01),
+                    m_k2(m, 7.8539812565e-01, 7.85398163397448278999e-01),
+                    m_k2(m, 9.8279368877e-01, 9.82793723247329054082e-01),
+                    m_k2(m, 1.5707962513e+00, 1.57079632679489655800e+00)};
+    rg_val lo[4] = {m_k2(m, 5.0121582440e-09, 2.26987774529616870924e-17),
+                    m_k2(m, 3.7748947079e-08, 3.06161699786838301793e-17),
+                    m_k2(m, 3.4473217170e-08, 1.39033110312309984516e-17),
+                    m_k2(m, 7.5497894159e-08, 6.12323399573676603587e-17)};
+    rg_val n = up[3], d = down[3], h = hi[3], l = lo[3];
+    for (int k = 2; k >= 0; k--) {
+        rg_val here = m_lt(m, a, m_k(m, limit[k + 1]));
+        n = m_sel(m, here, up[k], n);
+        d = m_sel(m, here, down[k], d);
+        h = m_sel(m, here, hi[k], h);
+        l = m_sel(m, here, lo[k], l);
+    }
+    rg_val small = m_lt(m, a, m_k(m, limit[0]));
+    rg_val x = m_sel(m, small, a, m_div(m, n, d));
+    h = m_sel(m, small, zero, h);
+    l = m_sel(m, small, zero, l);
+    rg_val z = m_mul(m, x, x);
+    rg_val s = m_mul(m, x, m_mul(m, z, rg_m_poly(m, z, T, m->f64 ? 11 : 10)));
+    /* h - ((x s - l) - x); with h = l = 0 that is x - x s */
+    return m_sub(m, h, m_sub(m, m_sub(m, s, l), x));
+}
+
+rg_val rg_m_arc(const rg_mb *m, rg_op op, rg_val x, rg_val y) {
+    if (op == RG_ASIN || op == RG_ACOS)
+        return asin_acos(m, op == RG_ASIN, x);
+    if (op == RG_ATAN) {
+        rg_val r = rg_m_copysign(m, atan_positive(m, m_abs(m, x)), x);
+        return m_sel(m, m_isnan(m, x), x, r);
+    }
+    /* atan2(x, y): C's names are the other way round */
+    rg_val ay = m_abs(m, x), ax = m_abs(m, y), zero = m_k(m, 0), inf = rg_m_inf(m);
+    rg_val q = m_div(m, ay, ax);
+    q = m_sel(m, m_eq(m, ay, zero), zero, q);
+    q = m_sel(m, m_and(m, m_eq(m, ax, inf), m_eq(m, ay, inf)), m_k(m, 1), q);
+    rg_val a = atan_positive(m, q);
+    rg_m2 h = half_pi(m);
+    rg_val pi_hi = m_mul(m, h.hi, m_k(m, 2)), pi_lo = m_mul(m, h.lo, m_k(m, 2));
+    rg_val r = m_sel(m, rg_m_signbit(m, y), m_sub(m, pi_hi, m_sub(m, a, pi_lo)), a);
+    r = rg_m_copysign(m, r, x);
+    return m_sel(m, m_or(m, m_isnan(m, x), m_isnan(m, y)), m_add(m, x, y), r);
+}

@@ -1,0 +1,29 @@
+"""The tests of run.py as a suite of tests/run.py: spirv/GROUP."""
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+GROUPS = ["bad", "GLSL", "HLSL", "OpenCL", "naive", "layer", "shapes"]
+
+
+def add(runner):
+    for group in GROUPS:
+        runner.add("spirv", group, lambda g=group: run(runner, g))
+
+
+def run(runner, group):
+    command = [sys.executable, os.path.join(HERE, "run.py"), "--build", runner.build, "--tool",
+               runner.tool, group]
+    p = subprocess.run(command, capture_output=True, text=True)
+    m = re.search(r"(\d+) passed, (\d+) failed, (\d+) skipped\s*$", p.stdout)
+    if not m:
+        runner.failed("spirv", group, (p.stderr or p.stdout)[-400:], command)
+        return
+    runner.passed("spirv", int(m.group(1)))
+    for line in p.stdout.splitlines():
+        if line.startswith("FAIL "):
+            runner.failed("spirv", group, line[5:300], command)
+        elif line.startswith("skip "):
+            runner.skipped("spirv", group, line[5:300])
