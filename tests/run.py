@@ -73,7 +73,7 @@ class Runner:
             self.suite(suite).skipped += 1
             print(f"skip {suite}/{name}: {why}")
 
-    def run(self, command, seconds=180, cwd=None, env=None):
+    def run(self, command, seconds=600, cwd=None, env=None):
         """(status, stdout, stderr) with a cache of its own: every test runs cold."""
         cache = tempfile.mkdtemp(dir=self.work)
         full = dict(os.environ, RETROGRAD_CACHE=cache, **(env or {}))
