@@ -238,7 +238,8 @@ bool rg_cpu_chain_find(rg_cprint *p, rg_iid first, rg_cpu_chain *out) {
 /* Rows of `rg_link`s are counted from the first row of the chain. `inner`: indices of the task for
  * each row. */
 const char rg_cpu_chain_text[] =
-    "/* Loops that run row by row together: first all heads, then, some rows behind, the tails. */\n"
+    "/* Loops that run row by row together: first all heads, then, some rows behind, the tails. "
+    "*/\n"
     "typedef struct rg_link {\n"
     "    rg_cpu_task *task;\n"
     "    void *closure;\n"
