@@ -41,6 +41,8 @@ bool rg_ad_accumulate(rg_fn *f, const rg_activity *act);
 /* The user's own atomic sums: where a parallel does nothing but add to an array, each thread may add
  * to a copy of its own. For functions of any mode, after all other passes. */
 bool rg_ad_privatise(rg_fn *f, const rg_activity *act);
+/* Adjoints: shares the products of cotangents, moves signs into sums. Before the two above. */
+bool rg_ad_algebra(rg_fn *f);
 /* Stencils: turns scattered addto's of a parallel whose indices are iv + constant into a gather. */
 bool rg_ad_gather(rg_fn *f, const rg_activity *act);
 

@@ -21,7 +21,9 @@ static void optimise(rg_fn *f) {
 
 /* Decides how gradients accumulate; cleans up after. */
 static void accumulate(rg_fn *f, const rg_activity *act) {
-    bool changed = rg_ad_gather(f, act);
+    bool changed = rg_ad_algebra(f);
+    rg_debug_stage(f, "algebra");
+    changed |= rg_ad_gather(f, act);
     changed |= rg_ad_accumulate(f, act);
     rg_debug_stage(f, "accumulate");
     if (changed)

@@ -96,7 +96,11 @@ static rg_status compile_batch(rg_device *dev, rg_arena *a, rg_program *const *p
         names[i] =
             rg_format(a, "rg_entry_%s_%s_%u", p[i]->kernel->fn->name, rg_mode_name(p[i]->mode), i);
     }
-    rg_emit_c_options o = {.checked = dev->options.checked};
+    /* No two gradients of a launch are one (record.c). */
+    const rg_activity apart = {0}, **acts = RG_NEW_N(a, const rg_activity *, n);
+    for (uint32_t i = 0; i < n; i++)
+        acts[i] = &apart;
+    rg_emit_c_options o = {.checked = dev->options.checked, .acts = acts};
     rg_text text = {.arena = a};
     rg_emit_c_cpu(fns, names, n, &o, &text);
     rg_debug_text("cpu", rg_text_str(&text));

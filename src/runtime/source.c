@@ -52,7 +52,7 @@ static void emit_plain(rg_variant *v, const rg_activity *act, rg_text *out) {
 
 static rg_status emit(rg_kernel *k, rg_variant *v, const rg_emit_options *o, const rg_activity *act,
                       rg_text *out) {
-    rg_emit_c_options plain = {0};
+    rg_emit_c_options plain = {.acts = &act};
     if (k->module->dev)
         plain.checked = k->module->dev->options.checked;
     const char *name =

@@ -5,6 +5,7 @@
  *
  * with the functions of its parallel loops before it (cpu_task.c). */
 #include "emit/c/cpu.h"
+#include "emit/c/cpu_chain.h"
 
 #include <string.h>
 
@@ -247,7 +248,7 @@ static const char *const *words(rg_arena *a) {
     return v.at;
 }
 
-static void variant(rg_arena *a, const rg_fn *f, const char *entry, const rg_activity *act,
+static bool variant(rg_arena *a, const rg_fn *f, const char *entry, const rg_activity *act,
                     bool checked, rg_chelpers *helpers, const char *const *taken, rg_text *out) {
     rg_cplan_options o = {.fold = !checked, .extent_names = true, .reserved = taken};
     rg_cplan *plan = rg_cplan_make(a, f, &o);
@@ -284,6 +285,7 @@ static void variant(rg_arena *a, const rg_fn *f, const char *entry, const rg_act
     rg_text_format(out, "/* ---- %s: %s of %s ---- */\n\n", entry, rg_mode_name(f->mode), f->name);
     rg_text_add(out, rg_text_str(&tasks));
     rg_text_add(out, rg_text_str(&body));
+    return s.chains;
 }
 
 static uint32_t highest_struct(const rg_fn *f) {
@@ -304,6 +306,7 @@ void rg_emit_c_cpu(const rg_fn *const *fns, const char *const *entry_names, uint
     memset(&helpers, 0, sizeof helpers);
     const char *const *taken = words(a);
     rg_text body = {.arena = a}, structs = {.arena = a};
+    bool chains = false;
     uint32_t most = 0;
     for (uint32_t k = 0; k < n; k++)
         if (highest_struct(fns[k]) > most)
@@ -311,8 +314,8 @@ void rg_emit_c_cpu(const rg_fn *const *fns, const char *const *entry_names, uint
     bool *done = RG_NEW_N(a, bool, most + 1);
     for (uint32_t k = 0; k < n; k++) {
         rg_c_structs(&structs, &rg_cpu_dialect, fns[k], done, "rg_s_");
-        variant(a, fns[k], entry_names[k], o && o->acts ? o->acts[k] : NULL, o && o->checked,
-                &helpers, taken, &body);
+        chains |= variant(a, fns[k], entry_names[k], o && o->acts ? o->acts[k] : NULL,
+                          o && o->checked, &helpers, taken, &body);
     }
     rg_text_add(out, "#include <math.h>\n#include <stdbool.h>\n#include <string.h>\n\n");
     rg_text_add(out, rg_cpu_abi_text);
@@ -322,6 +325,8 @@ void rg_emit_c_cpu(const rg_fn *const *fns, const char *const *entry_names, uint
         const char *m = k ? "f64" : "f32", *c = k ? "double" : "float";
         rg_text_format(out, merge_text, m, c, m, m, c, c, m, c, m, m);
     }
+    if (chains)
+        rg_text_add(out, rg_cpu_chain_text);
     rg_c_helpers_print(&helpers, out);
     rg_text_add(out, rg_text_str(&structs));
     rg_text_add(out, rg_text_str(&body));

@@ -9,7 +9,9 @@
  */
 #include "emit/c/cpu.h"
 
+#include "ir/affine.h"
 #include "ir/meet.h"
+#include "ir/poly.h"
 #include "ir/sum.h"
 
 enum { UNROLL_TRIPS = 16, UNROLL_SIZE = 2048, SIMD_ACCESSES = 64 };
@@ -101,6 +103,27 @@ static int64_t constant_trips(const rg_fn *f, rg_iid i) {
     return hi - lo;
 }
 
+/* Is v fixed once the loops of few constant trips around it are unrolled? */
+static bool settled(const rg_fn *f, rg_val v) {
+    rg_affine a = rg_affine_of(f, v);
+    for (uint32_t k = 0; a.ok && k < a.n; k++) {
+        const rg_value *x = &f->vals.at[a.term[k]];
+        if (x->def || x->index || !constant_trips(f, f->regions.at[x->region].owner))
+            return false;
+    }
+    return a.ok;
+}
+
+/* Most trips of a loop that unrolling fixes, as those over a triangle of a matrix; 0: no such. */
+static int64_t most_trips(const rg_fn *f, rg_iid i) {
+    int64_t n = constant_trips(f, i);
+    if (n || f->ins.at[i].op != RG_FOR)
+        return n;
+    rg_range lo = rg_range_of(f, rg_operand(f, i, 0)), hi = rg_range_of(f, rg_operand(f, i, 1));
+    n = hi.hi > lo.lo && hi.hi - lo.lo <= UNROLL_TRIPS ? (int64_t)(hi.hi - lo.lo) : 0;
+    return n && settled(f, rg_operand(f, i, 0)) && settled(f, rg_operand(f, i, 1)) ? n : 0;
+}
+
 /* Instructions when all that can be is unrolled; past UNROLL_SIZE it does not matter how far. */
 static int64_t unrolled_size(rg_cprint *p, rg_rid r) {
     const rg_fn *f = p->f;
@@ -109,11 +132,13 @@ static int64_t unrolled_size(rg_cprint *p, rg_rid r) {
     for (uint32_t k = 0; k < g->ins.n && n <= UNROLL_SIZE; k++) {
         rg_iid i = g->ins.at[k];
         const rg_ins *q = &f->ins.at[i];
-        int64_t trips = q->op == RG_FOR ? constant_trips(f, i) : 1;
+        int64_t trips = q->op == RG_FOR ? most_trips(f, i) : 1;
         if (q->op == RG_LOOP || q->op == RG_PARALLEL || q->op == RG_ALLOC)
             return UNROLL_SIZE + 1;
         if (q->op == RG_FOR && !trips)
             trips = UNROLL_TRIPS / 2; /* bounded by an outer loop's variable, most likely */
+        else if (q->op == RG_FOR && !constant_trips(f, i))
+            trips = (trips + 1) / 2;
         n++;
         for (int s = 0; s < 2; s++)
             if (q->region[s])
@@ -137,8 +162,11 @@ bool rg_cpu_simd(rg_cprint *p, rg_iid i) {
 }
 
 void rg_cpu_loop_hint(rg_cprint *p, rg_iid i) {
-    int64_t trips = constant_trips(p->f, i);
-    if (rg_cpu_simd(p, i) || trips < 2 || p->checked)
+    int64_t trips = most_trips(p->f, i);
+    bool triangle = trips && !constant_trips(p->f, i); /* too short for vectors with a rest */
+    if (!triangle && rg_cpu_simd(p, i))
+        return;
+    if (trips < 2 || p->checked)
         return;
     if (trips * unrolled_size(p, p->f->ins.at[i].region[0]) > UNROLL_SIZE)
         return;

@@ -13,6 +13,7 @@
  * cleared; the copies are added up in worker order. So for a fixed number of workers results
  * repeat. */
 #include "emit/c/cpu.h"
+#include "emit/c/cpu_chain.h"
 
 #include <string.h>
 
@@ -25,6 +26,7 @@ typedef struct capture {
 typedef struct task {
     rg_cprint *p;
     rg_iid i;
+    uint32_t id;
     rg_rid body;
     RG_VEC(capture) caps;
     bool *has_array, *writes;
@@ -36,6 +38,7 @@ typedef struct task {
      * loop (u_b[t][...]): only that slice is copied. */
     uint32_t *lead;
     rg_val **lead_index;
+    bool special;      /* atomics or private copies: printed with flags, or twice */
     bool atomics;      /* some access is atomic whatever is private */
     double own_weight; /* executions of private adds for each iteration, guessed */
     uint32_t n;        /* instructions */
@@ -465,9 +468,8 @@ static void print_loop_function(task *t, uint32_t id, const char *tail, bool alo
         if (!rg_cplan_slot_live(p->plan, t->i, k))
             continue;
         const rg_cvar *x = &p->plan->vars.at[rg_cplan_slot_var(p->plan, t->i, k)];
-        rg_text_format(&out, "    %s %s = ", p->d->type[x->type], x->name);
-        rg_c_red_identity(p, (rg_red)p->f->pool.at[q->aux + k], x->type);
-        rg_text_add(&out, ";\n");
+        /* A worker may come here several times (chains). */
+        rg_text_format(&out, "    %s %s = rg_part->%s;\n", p->d->type[x->type], x->name, x->name);
     }
     s->in_task = true;
     s->alone = alone;
@@ -699,116 +701,219 @@ static void print_merge(task *t) {
     }
 }
 
-void rg_cpu_parallel(rg_cprint *p, rg_iid i) {
+/* Reads the loop and prints its functions. */
+static task *prepare(rg_cprint *p, rg_iid i) {
     rg_cpu *s = p->user;
     const rg_fn *f = p->f;
-    const rg_ins *q = &f->ins.at[i];
-    uint32_t id = ++s->ntasks;
-    task t;
-    memset(&t, 0, sizeof t);
-    t.p = p;
-    t.i = i;
-    t.body = q->region[0];
-    t.has_array = RG_NEW_N(p->arena, bool, f->arrays.n + 1);
-    t.writes = RG_NEW_N(p->arena, bool, f->arrays.n + 1);
-    t.not_own = RG_NEW_N(p->arena, bool, f->arrays.n + 1);
-    t.lead = RG_NEW_N(p->arena, uint32_t, f->arrays.n + 1);
-    t.lead_index = RG_NEW_N(p->arena, rg_val *, f->arrays.n + 1);
-    t.has_extent = RG_NEW_N(p->arena, bool *, f->arrays.n + 1);
-    t.has_scalar = RG_NEW_N(p->arena, bool, f->scalars.n + 1);
-    t.has_var = RG_NEW_N(p->arena, bool, p->plan->vars.n + 1);
-    scan(&t, t.body, 1);
-    drop_locals(&t, t.body);
-    settle_own(&t);
-    find_captures(&t);
-    bound_captures(&t);
-    bool special = t.atomics || t.own.n, twice = special && t.n <= TWICE_MAX;
-    bool flags = special && (t.own.n || !twice);
-
-    print_structs(&t, id);
+    task *t = RG_NEW(p->arena, task);
+    t->p = p;
+    t->i = i;
+    t->id = ++s->ntasks;
+    t->body = f->ins.at[i].region[0];
+    t->has_array = RG_NEW_N(p->arena, bool, f->arrays.n + 1);
+    t->writes = RG_NEW_N(p->arena, bool, f->arrays.n + 1);
+    t->not_own = RG_NEW_N(p->arena, bool, f->arrays.n + 1);
+    t->lead = RG_NEW_N(p->arena, uint32_t, f->arrays.n + 1);
+    t->lead_index = RG_NEW_N(p->arena, rg_val *, f->arrays.n + 1);
+    t->has_extent = RG_NEW_N(p->arena, bool *, f->arrays.n + 1);
+    t->has_scalar = RG_NEW_N(p->arena, bool, f->scalars.n + 1);
+    t->has_var = RG_NEW_N(p->arena, bool, p->plan->vars.n + 1);
+    scan(t, t->body, 1);
+    drop_locals(t, t->body);
+    settle_own(t);
+    find_captures(t);
+    bound_captures(t);
+    t->special = t->atomics || t->own.n;
+    bool twice = t->special && t->n <= TWICE_MAX;
+    bool flags = t->special && (t->own.n || !twice);
+    print_structs(t, t->id);
     if (twice)
-        print_loop_function(&t, id, "s", true, false);
-    print_loop_function(&t, id, "", !special, flags);
-    print_task(&t, id, twice, flags);
+        print_loop_function(t, t->id, "s", true, false);
+    print_loop_function(t, t->id, "", !t->special, flags);
+    print_task(t, t->id, twice, flags);
+    return t;
+}
 
+/* Places for the workers' partial results. */
+static void print_parts(task *t) {
+    rg_cprint *p = t->p;
+    const rg_cpu *s = p->user;
+    const rg_ins *q = &p->f->ins.at[t->i];
+    rg_c_line(p);
+    rg_text_format(p->out,
+                   "rg_c.rg_part = rg_new(rg_env, 0, 0, \"\", sizeof(struct %s_r%u), 0, 1, "
+                   "(const int64_t[]){rg_env->threads});\n",
+                   s->entry, t->id);
+    rg_c_line(p);
+    rg_text_add(p->out, "if (!rg_c.rg_part) ");
+    rg_cpu_fail(p);
+    line(p, "for (int rg_k = 0; rg_k < rg_env->threads; rg_k++) {");
+    p->indent++;
+    for (uint32_t k = 0; k < q->nres; k++)
+        if (rg_cplan_slot_live(p->plan, t->i, k)) {
+            const rg_cvar *x = &p->plan->vars.at[rg_cplan_slot_var(p->plan, t->i, k)];
+            rg_c_line(p);
+            rg_text_format(p->out, "rg_c.rg_part[rg_k].%s = ", x->name);
+            rg_c_red_identity(p, (rg_red)p->f->pool.at[q->aux + k], x->type);
+            rg_text_add(p->out, ";\n");
+        }
+    close_block(p);
+}
+
+/* Declares and fills the closure rg_c. */
+static void print_closure(task *t) {
+    rg_cprint *p = t->p;
+    const rg_cpu *s = p->user;
+    rg_c_line(p);
+    rg_text_format(p->out, "struct %s_c%u rg_c = {.rg_simple = 0", s->entry, t->id);
+    for (uint32_t k = 0; k < t->caps.n; k++)
+        rg_text_format(p->out, ", .%s = %s", t->caps.at[k].name, t->caps.at[k].name);
+    rg_text_add(p->out, "};\n");
+}
+
+/* Adds the workers' partial results up; parts: where they are. */
+static void print_combine(task *t, const char *parts) {
+    rg_cprint *p = t->p;
+    const rg_ins *q = &p->f->ins.at[t->i];
+    line(p, "for (int rg_k = 0; rg_k < rg_env->threads; rg_k++) {");
+    p->indent++;
+    for (uint32_t k = 0; k < q->nres; k++)
+        if (rg_cplan_slot_live(p->plan, t->i, k)) {
+            const rg_cvar *x = &p->plan->vars.at[rg_cplan_slot_var(p->plan, t->i, k)];
+            rg_c_line(p);
+            rg_text_format(p->out, "%s = %s;\n", x->name,
+                           rg_c_combine(p, (rg_red)p->f->pool.at[q->aux + k], x->type, x->name,
+                                        rg_format(p->arena, "%s[rg_k].%s", parts, x->name)));
+        }
+    close_block(p);
+}
+
+/* Indices that are worth a thread. */
+static long long grain_of(const task *t) {
+    double grain = 20000 / (t->work > 1 ? t->work : 1);
+    if (outer_only(t))
+        for (uint32_t k = 1; k < nranges(t); k++)
+            grain /= (double)(constant_count(t, k) > 0 ? constant_count(t, k) : 1);
+    return (long long)(grain < 1 ? 1 : grain);
+}
+
+static void print_alone(rg_cprint *p, rg_iid i) {
+    const rg_cpu *s = p->user;
+    task *t = prepare(p, i);
     rg_c_inits(p, i);
     line(p, "{");
     p->indent++;
-    print_bounds(&t);
+    print_bounds(t);
     line(p, "if (rg_all > 0) {");
     p->indent++;
-    rg_c_line(p);
-    rg_text_format(p->out, "struct %s_c%u rg_c = {.rg_simple = 0", s->entry, id);
-    for (uint32_t k = 0; k < t.caps.n; k++)
-        rg_text_format(p->out, ", .%s = %s", t.caps.at[k].name, t.caps.at[k].name);
-    rg_text_add(p->out, "};\n");
-    bool memory = t.own.n || any_slot(&t);
+    print_closure(t);
+    bool memory = t->own.n || any_slot(t);
     if (memory)
         line(p, "const size_t rg_mark = rg_env->mark(rg_env, 0);");
-    if (special) {
+    if (t->special) {
         line(p, "rg_c.rg_alone = rg_env->threads <= 1;");
         line(p, "rg_c.rg_simple = rg_c.rg_alone;");
     }
-    if (t.own.n) {
-        print_copies(&t);
+    if (t->own.n) {
+        print_copies(t);
         rg_c_line(p);
         rg_text_add(p->out, "rg_c.rg_simple = rg_c.rg_alone");
-        if (!t.atomics) {
+        if (!t->atomics) {
             rg_text_add(p->out, " || (1");
-            for (uint32_t k = 0; k < t.own.n; k++)
-                rg_text_format(p->out, " && rg_c.rg_own_%u", t.own.at[k]);
+            for (uint32_t k = 0; k < t->own.n; k++)
+                rg_text_format(p->out, " && rg_c.rg_own_%u", t->own.at[k]);
             rg_text_char(p->out, ')');
         }
         rg_text_add(p->out, ";\n");
     }
-    if (any_slot(&t)) {
-        rg_c_line(p);
-        rg_text_format(p->out,
-                       "rg_c.rg_part = rg_new(rg_env, 0, 0, \"\", sizeof(struct %s_r%u), 0, 1, "
-                       "(const int64_t[]){rg_env->threads});\n",
-                       s->entry, id);
-        rg_c_line(p);
-        rg_text_add(p->out, "if (!rg_c.rg_part) ");
-        rg_cpu_fail(p);
-        line(p, "for (int rg_k = 0; rg_k < rg_env->threads; rg_k++) {");
-        p->indent++;
-        for (uint32_t k = 0; k < q->nres; k++)
-            if (rg_cplan_slot_live(p->plan, i, k)) {
-                const rg_cvar *x = &p->plan->vars.at[rg_cplan_slot_var(p->plan, i, k)];
-                rg_c_line(p);
-                rg_text_format(p->out, "rg_c.rg_part[rg_k].%s = ", x->name);
-                rg_c_red_identity(p, (rg_red)f->pool.at[q->aux + k], x->type);
-                rg_text_add(p->out, ";\n");
-            }
-        close_block(p);
-    }
-    double grain = 20000 / (t.work > 1 ? t.work : 1);
-    if (outer_only(&t))
-        for (uint32_t k = 1; k < nranges(&t); k++)
-            grain /= (double)(constant_count(&t, k) > 0 ? constant_count(&t, k) : 1);
+    if (any_slot(t))
+        print_parts(t);
     rg_c_line(p);
-    rg_text_format(p->out, "rg_env->parallel(rg_env, %s_t%u, &rg_c, %s, %lld);\n", s->entry, id,
-                   outer_only(&t) ? "rg_n0" : "rg_all", (long long)(grain < 1 ? 1 : grain));
+    rg_text_format(p->out, "rg_env->parallel(rg_env, %s_t%u, &rg_c, %s, %lld);\n", s->entry, t->id,
+                   outer_only(t) ? "rg_n0" : "rg_all", grain_of(t));
     rg_c_line(p);
     rg_text_add(p->out, "if (*rg_env->stop) ");
     rg_cpu_fail(p);
-    if (any_slot(&t)) {
-        line(p, "for (int rg_k = 0; rg_k < rg_env->threads; rg_k++) {");
-        p->indent++;
-        for (uint32_t k = 0; k < q->nres; k++)
-            if (rg_cplan_slot_live(p->plan, i, k)) {
-                const rg_cvar *x = &p->plan->vars.at[rg_cplan_slot_var(p->plan, i, k)];
-                rg_c_line(p);
-                rg_text_format(p->out, "%s = %s;\n", x->name,
-                               rg_c_combine(p, (rg_red)f->pool.at[q->aux + k], x->type, x->name,
-                                            rg_format(p->arena, "rg_c.rg_part[rg_k].%s", x->name)));
-            }
-        close_block(p);
-    }
-    if (t.own.n)
-        print_merge(&t);
+    if (any_slot(t))
+        print_combine(t, "rg_c.rg_part");
+    if (t->own.n)
+        print_merge(t);
     if (memory)
         line(p, "rg_env->release(rg_env, 0, rg_mark);");
     close_block(p);
     close_block(p);
+}
+
+/* Fills the closure of loop k of a chain, and its link. */
+static void print_link(task *t, uint32_t chain, uint32_t k, bool tail) {
+    rg_cprint *p = t->p;
+    const rg_cpu *s = p->user;
+    int64_t whole = 1;
+    for (uint32_t d = 1; d < nranges(t); d++)
+        whole *= outer_only(t) ? constant_count(t, d) : 1;
+    line(p, "{");
+    p->indent++;
+    print_bounds(t);
+    print_closure(t);
+    if (any_slot(t))
+        print_parts(t);
+    rg_c_line(p);
+    rg_text_format(p->out, "rg_closure_%u = rg_c;\n", t->id);
+    rg_c_line(p);
+    rg_text_format(p->out, "rg_links_%u[%u] = (rg_link){%s_t%u, &rg_closure_%u, (int64_t)rg_lo0, ",
+                   chain, k, s->entry, t->id, t->id);
+    rg_text_format(p->out, "rg_all > 0 ? rg_n0 : 0, %s, %lld, %d, %lld};\n",
+                   outer_only(t) ? "1" : "rg_all > 0 ? rg_all / rg_n0 : 1", grain_of(t), tail,
+                   (long long)whole);
+    close_block(p);
+}
+
+static void print_chain(rg_cprint *p, const rg_cpu_chain *c) {
+    rg_cpu *s = p->user;
+    bool slots = false;
+    s->chains = true;
+    for (uint32_t k = 0; k < c->nbetween; k++) {
+        if (p->plan->root[c->between[k]] == c->between[k])
+            rg_c_instruction(p, c->between[k]);
+        p->plan->dead[c->between[k]] = true;
+    }
+    task **t = RG_NEW_N(p->arena, task *, c->n);
+    for (uint32_t k = 0; k < c->n; k++) {
+        t[k] = prepare(p, c->link[k].i);
+        p->plan->dead[c->link[k].i] = true;
+        slots |= any_slot(t[k]);
+    }
+    uint32_t id = t[0]->id;
+    rg_c_line(p);
+    rg_text_format(p->out, "rg_link rg_links_%u[%u];\n", id, c->n);
+    if (slots) {
+        rg_c_line(p);
+        rg_text_format(p->out, "const size_t rg_mark_%u = rg_env->mark(rg_env, 0);\n", id);
+    }
+    for (uint32_t k = 0; k < c->n; k++) {
+        rg_c_line(p);
+        rg_text_format(p->out, "struct %s_c%u rg_closure_%u;\n", s->entry, t[k]->id, t[k]->id);
+        rg_c_inits(p, t[k]->i);
+        print_link(t[k], id, k, c->link[k].tail);
+    }
+    /* Sums are split among workers as those of the loop by itself are. */
+    rg_c_line(p);
+    rg_text_format(p->out, "if (!rg_chain_run(rg_env, rg_links_%u, %u, %lld, %lld, %d)) ", id, c->n,
+                   (long long)c->low, (long long)c->high, slots);
+    rg_cpu_fail(p);
+    for (uint32_t k = 0; k < c->n; k++)
+        if (any_slot(t[k]))
+            print_combine(t[k], rg_format(p->arena, "rg_closure_%u.rg_part", t[k]->id));
+    if (slots) {
+        rg_c_line(p);
+        rg_text_format(p->out, "rg_env->release(rg_env, 0, rg_mark_%u);\n", id);
+    }
+}
+
+void rg_cpu_parallel(rg_cprint *p, rg_iid i) {
+    rg_cpu_chain c;
+    if (rg_cpu_chain_find(p, i, &c))
+        print_chain(p, &c);
+    else
+        print_alone(p, i);
 }

@@ -102,6 +102,7 @@ const char *rg_c_slice_text(rg_cprint *p, rg_iid i, rg_aid a, uint32_t n);
 
 void rg_c_line(rg_cprint *p); /* starts a line: the indentation */
 void rg_c_region(rg_cprint *p, rg_rid r);
+void rg_c_instruction(rg_cprint *p, rg_iid i);
 /* Assigns what region b of i yields to the variables of i's slots. */
 void rg_c_yield(rg_cprint *p, rg_iid i, uint32_t b);
 /* Starting values of i's slots. */

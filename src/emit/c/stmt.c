@@ -499,7 +499,7 @@ static void print_pure(rg_cprint *p, rg_iid i) {
     rg_text_add(p->out, ";\n");
 }
 
-static void instruction(rg_cprint *p, rg_iid i) {
+void rg_c_instruction(rg_cprint *p, rg_iid i) {
     const rg_ins *s = &p->f->ins.at[i];
     switch ((rg_op)s->op) {
     case RG_YIELD:
@@ -560,7 +560,7 @@ void rg_c_region(rg_cprint *p, rg_rid r) {
     for (uint32_t k = 0; k < g->ins.n; k++) {
         rg_iid i = g->ins.at[k];
         if (!p->plan->dead[i] && p->plan->root[i] == i)
-            instruction(p, i);
+            rg_c_instruction(p, i);
     }
 }
 
