@@ -142,14 +142,16 @@ static rg_val gamma_of(const rg_mb *m, rg_val x) {
     raised = rg_m_add21(m, raised, y.lo);
     /* the product at y.hi + y.lo: first order is enough for the tiny lo */
     rg_m2 l = stirling(m, raised);
-    /* exp in two halves, so that gamma of the largest x does not overflow on the way */
-    rg_val hh = m_mul(m, l.hi, m_k(m, 0.5)), hl = m_mul(m, l.lo, m_k(m, 0.5));
-    rg_val e = rg_m_exp2sum(m, hh, hl);
-    rg_val g = m_mul(m, m_div(m, e, p.hi), e);
+    /* where it is large, exp in two halves, so that nothing overflows on the way */
+    rg_val big = m_gt(m, l.hi, m_k2(m, 80, 650)), half = m_k(m, 0.5);
+    rg_val hi = m_sel(m, big, m_mul(m, l.hi, half), l.hi);
+    rg_val lo = m_sel(m, big, m_mul(m, l.lo, half), l.lo);
+    rg_val e = rg_m_exp2sum(m, hi, lo), again = m_sel(m, big, e, one);
+    rg_val g = m_mul(m, m_div(m, e, p.hi), again);
     g = m_sub(m, g, m_mul(m, g, m_div(m, p.lo, p.hi)));
-    /* gamma(x) = pi / (sin(pi x) gamma(1 - x)), again in halves */
+    /* gamma(x) = pi / (sin(pi x) gamma(1 - x)) */
     rg_val s = sin_pi(m, xc);
-    rg_val r1 = m_div(m, m_div(m, m_mul(m, pi_of(m), m_div(m, p.hi, e)), s), e);
+    rg_val r1 = m_div(m, m_div(m, m_mul(m, pi_of(m), m_div(m, p.hi, e)), s), again);
     rg_val r = m_sel(m, minus, r1, g);
     r = m_sel(m, m_gt(m, x, m_k2(m, 35.1, 171.7)), inf, r);
     /* 1 / x - 0.577..., where x is too small for the sine */
