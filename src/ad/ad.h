@@ -19,10 +19,10 @@ rg_fn *rg_ad_tangent(rg_arena *a, const rg_fn *f, const rg_activity *act, const 
 rg_fn *rg_ad_adjoint(rg_arena *a, const rg_fn *f, const rg_activity *act, const rg_ad_options *o,
                      rg_diags *d);
 
-/* What comes before differentiation (prepare.c): a copy of f whose atomics that meet nobody are plain
- * operations. For adjoints, captured values are read from record arrays: parameters after f's own,
- * rg_ad_captures of them, which the kernel that rg_ad_recording makes of the same f has filled. act
- * covers f's own parameters. Their one extent is known from f's parameters. */
+/* What comes before differentiation (prepare.c): a copy of f whose atomics that meet nobody are
+ * plain operations. For adjoints, captured values are read from record arrays: parameters after f's
+ * own, rg_ad_captures of them, which the kernel that rg_ad_recording makes of the same f has
+ * filled. act covers f's own parameters. Their one extent is known from f's parameters. */
 rg_fn *rg_ad_prepare(rg_arena *a, const rg_fn *f, const rg_activity *act, rg_mode mode, rg_diags *d,
                      bool *changed);
 rg_fn *rg_ad_recording(rg_arena *a, const rg_fn *f, rg_diags *d);
@@ -38,8 +38,8 @@ void rg_ad_needs(rg_fn *f);
  * atomic. Proofs by ir/affine.h over all parameters that share a gradient (act->group). Run after
  * the adjoint was optimised. */
 bool rg_ad_accumulate(rg_fn *f, const rg_activity *act);
-/* The user's own atomic sums: where a parallel does nothing but add to an array, each thread may add
- * to a copy of its own. For functions of any mode, after all other passes. */
+/* The user's own atomic sums: where a parallel does nothing but add to an array, each thread may
+ * add to a copy of its own. For functions of any mode, after all other passes. */
 bool rg_ad_privatise(rg_fn *f, const rg_activity *act);
 /* Stencils: turns scattered addto's of a parallel whose indices are iv + constant into a gather. */
 bool rg_ad_gather(rg_fn *f, const rg_activity *act);

@@ -145,7 +145,8 @@ static void pure(rg_adj *s, rg_iid i) {
     }
 }
 
-/* The last of a chain of marks has the cotangent: it goes to the arguments by the user's adjoint. */
+/* The last of a chain of marks has the cotangent: it goes to the arguments by the user's adjoint.
+ */
 static void custom(rg_adj *s, rg_iid i) {
     const rg_fn *f = s->f;
     rg_val r = rg_result(f, i, 0), g = s->bar[r];
@@ -192,8 +193,7 @@ static void memory(rg_adj *s, rg_iid i) {
             rg_bug(s->arena, "an atomic operation outside of a parallel loop");
         if (s->varied->val[v])
             add_bar(s, v,
-                    rg_adj_onto_share(s, o, idx, s->fwd[v],
-                                      rg_b_load(b, grad, ins.leaf, idx, 0)));
+                    rg_adj_onto_share(s, o, idx, s->fwd[v], rg_b_load(b, grad, ins.leaf, idx, 0)));
         return;
     }
     if (ins.op == RG_STORE && s->varied->val[v] && rg_adj_sets_together(s, i)) {

@@ -25,8 +25,8 @@ typedef struct rg_log {
     uint32_t axes;
 } rg_log;
 
-/* A store directly in a loop's body, once for each iteration, whose index can be computed again: only
- * the value that it overwrites is saved. */
+/* A store directly in a loop's body, once for each iteration, whose index can be computed again:
+ * only the value that it overwrites is saved. */
 typedef struct rg_undo {
     rg_iid store; /* of f */
     rg_aid old;   /* [trips], or growing */
@@ -45,7 +45,7 @@ typedef RG_VEC(rg_whole) rg_wholes;
 typedef struct rg_saved {
     rg_aid *carried; /* [carried args] save arrays of g */
     rg_val trips;    /* i64 of g */
-    rg_rid body; /* of f */
+    rg_rid body;     /* of f */
     RG_VEC(rg_log) logs;
     RG_VEC(rg_undo) undos; /* in the order of the text */
     rg_val at;             /* i64 of g: the iteration, inside its forward sweep */
@@ -98,8 +98,8 @@ typedef struct rg_adj {
     uint32_t in_if;       /* ifs of g between frame and here */
     rg_saved *logging;    /* plain sweep inside this loop: log what is overwritten */
     bool in_parallel;
-    rg_iid reversing;    /* parallel of f whose backward sweep this is; 0: none */
-    rg_ontos onto;       /* of the parallel being reversed, or counted */
+    rg_iid reversing; /* parallel of f whose backward sweep this is; 0: none */
+    rg_ontos onto;    /* of the parallel being reversed, or counted */
     bool onto_counting;
     /* Counting sweeps over a parallel's body: what `red` becomes. */
     rg_red_mode red_mode;
@@ -115,7 +115,8 @@ void rg_adj_refuse(rg_adj *s, rg_loc loc, const char *hint, const char *fmt, ...
  * backward sweep needs, stores keep what they overwrite. */
 void rg_adj_forward(rg_adj *s, rg_rid r, bool augmented);
 void rg_adj_forward_one(rg_adj *s, rg_iid i, bool augmented); /* one instruction */
-/* May several iterations of the parallel around it set one element by this atomic store (or rmw)? */
+/* May several iterations of the parallel around it set one element by this atomic store (or rmw)?
+ */
 bool rg_adj_sets_together(const rg_adj *s, rg_iid access);
 void rg_adj_indices(rg_adj *s, rg_iid access, rg_val *out);
 /* The reduction that a `red` belongs to: index among the parallel's reductions. */
@@ -158,9 +159,9 @@ rg_val rg_adj_share(rg_adj *s, rg_red kind, rg_val e, rg_val g, rg_val result, r
 /* Sweeps parallel p forward, its reductions passing. */
 void rg_adj_sweep_parallel(rg_adj *s, rg_iid p);
 
-/* atomic.c: min, max and products onto elements. find, after (the arrays hold what the parallel left),
- * count (they hold what was before it), then share for each value, and finish for what the elements
- * held before: shadow is [f arrays]. */
+/* atomic.c: min, max and products onto elements. find, after (the arrays hold what the parallel
+ * left), count (they hold what was before it), then share for each value, and finish for what the
+ * elements held before: shadow is [f arrays]. */
 void rg_adj_onto_find(rg_adj *s, rg_iid parallel);
 rg_onto *rg_adj_onto_of(const rg_adj *s, rg_aid array, uint32_t leaf);
 void rg_adj_onto_after(rg_adj *s);

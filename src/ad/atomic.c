@@ -1,11 +1,11 @@
 /* Atomic min, max and product of a parallel loop on elements of an array.
  *
- * They are reductions onto elements, and their rules are those of reduce.c: the values that equal the
- * final one share its cotangent (1/k to each of k, what the element held before counts as one); of a
- * product each value gets the product of the others. So before the backward sweep the loop runs once
- * more and counts, element by element, the ties or the zeros. In the loop nothing else may touch
- * those elements: then neither the final value nor the cotangent changes while it runs, and nothing
- * depends on the order of the iterations.
+ * They are reductions onto elements, and their rules are those of reduce.c: the values that equal
+ * the final one share its cotangent (1/k to each of k, what the element held before counts as one);
+ * of a product each value gets the product of the others. So before the backward sweep the loop
+ * runs once more and counts, element by element, the ties or the zeros. In the loop nothing else
+ * may touch those elements: then neither the final value nor the cotangent changes while it runs,
+ * and nothing depends on the order of the iterations.
  *
  * Arrays made here have one axis for each index of the access (the array's axes, the leaf's). */
 #include "ad/adjoint.h"
@@ -143,8 +143,8 @@ void rg_adj_onto_after(rg_adj *s) {
         o->after = make(s, o, "after", 0);
         loops l;
         begin(s, o->after, &l);
-        rg_b_store(s->b, o->after, 0, l.idx,
-                   rg_b_load(s->b, s->data[o->array], o->leaf, l.idx, 0), 0);
+        rg_b_store(s->b, o->after, 0, l.idx, rg_b_load(s->b, s->data[o->array], o->leaf, l.idx, 0),
+                   0);
         end(s, &l);
     }
 }
@@ -163,9 +163,8 @@ void rg_adj_onto_count(rg_adj *s, rg_iid p) {
         rg_val e = rg_b_load(b, s->data[o->array], o->leaf, l.idx, 0);
         rg_type t = rg_type_of(s->g, e);
         rg_val one = rg_b_real(b, t, 1), zero = rg_b_zero(b, t);
-        rg_val hit = is_product(o)
-                         ? is_zero(s, e)
-                         : rg_b_op2(b, RG_EQ, e, rg_b_load(b, o->after, 0, l.idx, 0));
+        rg_val hit = is_product(o) ? is_zero(s, e)
+                                   : rg_b_op2(b, RG_EQ, e, rg_b_load(b, o->after, 0, l.idx, 0));
         rg_b_store(b, o->count, 0, l.idx, rg_b_op3(b, RG_SELECT, hit, one, zero), 0);
         if (is_product(o))
             rg_b_store(b, o->rest, 0, l.idx, rg_b_op3(b, RG_SELECT, hit, one, e), 0);
@@ -180,8 +179,8 @@ void rg_adj_onto_count_one(rg_adj *s, rg_onto *o, const rg_val *idx, rg_val v) {
     rg_build *b = s->b;
     rg_type t = rg_type_of(s->g, v);
     rg_val one = rg_b_real(b, t, 1), zero = rg_b_zero(b, t);
-    rg_val hit = is_product(o) ? is_zero(s, v)
-                               : rg_b_op2(b, RG_EQ, v, rg_b_load(b, o->after, 0, idx, 0));
+    rg_val hit =
+        is_product(o) ? is_zero(s, v) : rg_b_op2(b, RG_EQ, v, rg_b_load(b, o->after, 0, idx, 0));
     rg_b_addto(b, o->count, 0, idx, rg_b_op3(b, RG_SELECT, hit, one, zero), RG_INS_ATOMIC);
     if (is_product(o))
         rg_ad_rmw(s->g, rg_b_rmw(b, RG_RED_MUL, o->rest, 0, idx,

@@ -42,8 +42,8 @@ typedef struct inliner {
     const rg_fn *from;
     rg_fn *g;
     rg_build *b;
-    rg_val *map;   /* [from vals] */
-    rg_aid *array; /* [from arrays] */
+    rg_val *map;           /* [from vals] */
+    rg_aid *array;         /* [from arrays] */
     const rg_val *scalars; /* [from scalars] */
 } inliner;
 
@@ -137,7 +137,8 @@ void rg_ad_custom_call(rg_build *b, const rg_custom *c, const rg_val *x, rg_val 
         const rg_param *q = &f->params.at[k + 1];
         for (uint32_t s = 0; s < p->nscalars; s++, at++) {
             out[at] = 0;
-            if (!q->is_array || !rg_type_is_float(rg_mem_value(f->scalars.at[p->first_scalar + s].mem)))
+            if (!q->is_array ||
+                !rg_type_is_float(rg_mem_value(f->scalars.at[p->first_scalar + s].mem)))
                 continue;
             int64_t inner[8];
             uint32_t ndims;

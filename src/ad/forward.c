@@ -33,9 +33,9 @@ static bool meets_others(const rg_ins *ins) {
     return ins->op == RG_RMW || (ins->flags & RG_INS_ATOMIC);
 }
 
-/* The backward sweep of a parallel runs each iteration forward and undoes it, all of them at the same
- * time: what they do together to one element cannot be undone by one of them. It is not done at all,
- * and the element stays as it was before the loop. Nobody may want to see it then. */
+/* The backward sweep of a parallel runs each iteration forward and undoes it, all of them at the
+ * same time: what they do together to one element cannot be undone by one of them. It is not done
+ * at all, and the element stays as it was before the loop. Nobody may want to see it then. */
 static void left_out(rg_adj *s, rg_iid i) {
     const rg_fn *f = s->f;
     const rg_ins *ins = rg_ins_at(f, i);
@@ -51,9 +51,10 @@ static void left_out(rg_adj *s, rg_iid i) {
         rg_access other = rg_access_of(f, k, ins->array);
         if (!rg_may_meet(f, &one, &other, body, 0, RG_ORDER_ANY))
             continue;
-        rg_adj_refuse(s, x->loc, "split the loop into one that updates the array and one that reads it",
-                      "this reads an element of '%s' that the same parallel loop updates atomically",
-                      rg_array_at(f, ins->array)->name);
+        rg_adj_refuse(
+            s, x->loc, "split the loop into one that updates the array and one that reads it",
+            "this reads an element of '%s' that the same parallel loop updates atomically",
+            rg_array_at(f, ins->array)->name);
         return;
     }
 }
@@ -130,8 +131,7 @@ static void write(rg_adj *s, rg_iid i, bool augmented) {
     else if (ins.op == RG_ADDTO)
         rg_b_addto(s->b, a, ins.leaf, idx, v, ins.flags);
     else
-        rg_ad_rmw(s->g,
-                  rg_b_rmw(s->b, (rg_red)ins.imm.i, a, ins.leaf, idx, v, ins.flags));
+        rg_ad_rmw(s->g, rg_b_rmw(s->b, (rg_red)ins.imm.i, a, ins.leaf, idx, v, ins.flags));
 }
 
 static void load(rg_adj *s, rg_iid i) {
@@ -307,7 +307,8 @@ static void loop(rg_adj *s, rg_iid i, bool augmented) {
         rg_adj_prepare_saves(s, i, v);
         s->logging = v;
     }
-    rg_iid j = counted ? rg_b_for(b, lo, hi, in, n, ins.flags & RG_INS_REVERSE) : rg_b_loop(b, in, n);
+    rg_iid j =
+        counted ? rg_b_for(b, lo, hi, in, n, ins.flags & RG_INS_REVERSE) : rg_b_loop(b, in, n);
     rg_b_push(b, rg_ins_at(s->g, j)->region[0]);
     bind_args(s, ins.region[0]);
     rg_val at = 0;

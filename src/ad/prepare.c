@@ -1,11 +1,11 @@
 /* What is done to a kernel before it is differentiated.
  *
- * An atomic operation outside of every parallel loop that shares its array meets nobody: it is taken
- * apart into load, operation and store. An atomic sum whose result nobody uses is an addto.
+ * An atomic operation outside of every parallel loop that shares its array meets nobody: it is
+ * taken apart into load, operation and store. An atomic sum whose result nobody uses is an addto.
  *
  * A value that an atomic operation captured (and what an atomic load found while others changed it)
- * depends on the order of the iterations, and another run would find another one. So such values are
- * recorded: for each place that captures, the kernel gets one more parameter, an array with an
+ * depends on the order of the iterations, and another run would find another one. So such values
+ * are recorded: for each place that captures, the kernel gets one more parameter, an array with an
  * element for each time that the place may be reached; position in the loops around it = index. The
  * recording kernel stores what it captured, the kernel that is differentiated loads it instead.
  * Both are made from the same primal here, so that the arrays are the same ones. */
@@ -184,9 +184,8 @@ static bool axes_of(prepare *p, rg_iid i, axis *out, uint32_t *n) {
 
 static rg_aid record_array(prepare *p, rg_iid i, rg_type t, rg_val count) {
     rg_fn *f = p->f;
-    const char *name =
-        rg_format(f->arena, "%s_captured_%u",
-                  rg_array_at(f, rg_ins_at(f, i)->array)->name, ++p->records);
+    const char *name = rg_format(f->arena, "%s_captured_%u",
+                                 rg_array_at(f, rg_ins_at(f, i)->array)->name, ++p->records);
     rg_elem *e = rg_elem_scalar(rg_type_mem(t));
     rg_array r = {.name = name,
                   .kind = RG_ARR_PARAM,
@@ -251,8 +250,8 @@ static void record(prepare *p, rg_iid i) {
     b->loc = ins.loc;
     rg_val at = rg_b_int(b, RG_I64, 0);
     for (uint32_t k = n; k-- > 0;) {
-        rg_val here = rg_b_op2(b, RG_SUB, rg_b_cast(b, RG_I64, axes[k].iv),
-                               rg_b_cast(b, RG_I64, axes[k].lo));
+        rg_val here =
+            rg_b_op2(b, RG_SUB, rg_b_cast(b, RG_I64, axes[k].iv), rg_b_cast(b, RG_I64, axes[k].lo));
         at = rg_b_op2(b, RG_ADD, rg_b_op2(b, RG_MUL, at, axes[k].n), here);
     }
     if (p->recording) {

@@ -68,8 +68,8 @@ static void step(machine *m, const char *s, size_t n) {
     }
 }
 
-/* Where ops.def gives zero by convention: the limit from above along the operand's own axis, when the
- * caller asks for strict edges. Ties of fmin and fmax stay halves: they are no zeros. */
+/* Where ops.def gives zero by convention: the limit from above along the operand's own axis, when
+ * the caller asks for strict edges. Ties of fmin and fmax stay halves: they are no zeros. */
 static const char *strict_partial(rg_op op, uint32_t k) {
     switch (op) {
     case RG_FABS:

@@ -5,8 +5,7 @@
 #include "ir/build.h"
 
 /* Partial derivative of r = op(x[0..]) to operand k; 0 (none) when it is identically zero. */
-rg_val rg_rule_partial(rg_build *b, rg_op op, uint32_t k, const rg_val x[3], rg_val r,
-                       bool strict);
+rg_val rg_rule_partial(rg_build *b, rg_op op, uint32_t k, const rg_val x[3], rg_val r, bool strict);
 /* c * partial, by zmul where the partial can be infinite or NaN: the cotangent's (or tangent's)
  * contribution through operand k. */
 rg_val rg_rule_apply(rg_build *b, rg_op op, uint32_t k, rg_val c, rg_val partial);

@@ -6,8 +6,9 @@
  * iteration overwrites (where it was, what it held), undoes the log to reach the iteration's
  * start, sweeps the iteration forward again and then backward. Where a parallel loop writes the
  * array, the whole array is copied instead: before the parallel, or once for each iteration of
- * the serial loop around it, or for each block of steps between checkpoints. A parameter array is tracked in a workspace that starts as a copy of
- * its old value: the user's memory is never written. */
+ * the serial loop around it, or for each block of steps between checkpoints. A parameter array is
+ * tracked in a workspace that starts as a copy of its old value: the user's memory is never
+ * written. */
 #include "ad/adjoint.h"
 
 #include "ir/affine.h"
@@ -157,8 +158,8 @@ static void add_log(rg_adj *s, rg_iid i, bool in_parallel, void *user) {
             return;
     if (in_parallel) {
         if (!out->trips || s->in_if || s->in_parallel) {
-            rg_aid grown = rg_adj_frame_array(s, rg_format(s->arena, "%s_saved", r->name), r->elem, 1,
-                                              RG_ARR_SAVE | RG_ARR_GROW);
+            rg_aid grown = rg_adj_frame_array(s, rg_format(s->arena, "%s_saved", r->name), r->elem,
+                                              1, RG_ARR_SAVE | RG_ARR_GROW);
             RG_PUSH(s->arena, &out->wholes, (rg_whole){ins->array, grown, true});
             return;
         }

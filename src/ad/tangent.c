@@ -133,7 +133,8 @@ static void memory(tangent *t, rg_iid i) {
             rg_b_addto(b, s, ins.leaf, idx, t->dot[v], ins.flags);
         break;
     case RG_RMW: {
-        rg_onto *o = flt && s && t->reductions ? rg_adj_onto_of(t->reductions, ins.array, ins.leaf) : NULL;
+        rg_onto *o =
+            flt && s && t->reductions ? rg_adj_onto_of(t->reductions, ins.array, ins.leaf) : NULL;
         if (flt && s && !o) {
             refuse(t, ins.loc,
                    "capture an integer (a place or a number), or use a reduction or a serial loop",
@@ -231,9 +232,10 @@ static rg_aid copy_of(tangent *t, rg_aid a) {
     return rg_b_alloc(t->b, name, elem, rank, ext, 0);
 }
 
-/* Reductions by min, max or product, also onto elements: the primal's results come first, then counts
- * of ties or zeros (reduce.c, atomic.c); with them the tangent is a sum. The sweeps that find those
- * out run on copies of the arrays that the parallel both reads and writes, and write no other. */
+/* Reductions by min, max or product, also onto elements: the primal's results come first, then
+ * counts of ties or zeros (reduce.c, atomic.c); with them the tangent is a sum. The sweeps that
+ * find those out run on copies of the arrays that the parallel both reads and writes, and write no
+ * other. */
 static void other_reductions(tangent *t, rg_iid i, const bool *with) {
     const rg_fn *f = t->f;
     const rg_ins ins = *rg_ins_at(f, i);
@@ -257,7 +259,8 @@ static void other_reductions(tangent *t, rg_iid i, const bool *with) {
     if (!any && !wanted)
         return;
     if (captures) {
-        refuse(t, rg_ins_at(f, captures)->loc, "split it into one loop that captures and one that reduces",
+        refuse(t, rg_ins_at(f, captures)->loc,
+               "split it into one loop that captures and one that reduces",
                "a value is captured in a parallel loop that also takes a min, a max or a product");
         return;
     }

@@ -320,7 +320,8 @@ void rg_check_build_new(const rg_cli_args *a, const rg_cli_binding *const *bindi
         b->why_not = "the file's path has characters that no #include takes";
         return;
     }
-    char *dir = rg_cli_format("%s/retrograd-check-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    char *dir = rg_cli_format("%s/retrograd-check-XXXXXX",
+                              tmp && *tmp && access(tmp, W_OK | X_OK) == 0 ? tmp : "/tmp");
     if (!mkdtemp(dir)) {
         b->why_not = rg_cli_format("%s: %s", dir, strerror(errno));
         return;

@@ -100,10 +100,11 @@ static void gradients(explain *e) {
                             "in registers first",
                             name);
         else if (i->flags & RG_INS_GATHERED)
-            how = rg_format(e->arena,
-                            "gathered add to %s: each iteration sums what its own element gets from "
-                            "its neighbours",
-                            name);
+            how =
+                rg_format(e->arena,
+                          "gathered add to %s: each iteration sums what its own element gets from "
+                          "its neighbours",
+                          name);
         else if (parallel_of(g, id))
             how = rg_format(e->arena, "plain add to %s: each iteration has elements of its own",
                             name);

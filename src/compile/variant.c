@@ -47,8 +47,7 @@ static rg_fn *build(rg_variant *v, const rg_unit *u, const rg_fn *f, rg_mode mod
     rg_ad_options o = {.strict_edges = u->strict_edges};
     rg_arena *a = v->arena;
     if (mode == RG_PRIMAL || mode == RG_RECORD) {
-        rg_fn *primal =
-            mode == RG_PRIMAL ? rg_fn_clone(a, f) : rg_ad_recording(a, f, &v->diags);
+        rg_fn *primal = mode == RG_PRIMAL ? rg_fn_clone(a, f) : rg_ad_recording(a, f, &v->diags);
         if (!primal)
             return NULL;
         if (rg_ad_unmark(primal))
@@ -122,10 +121,9 @@ rg_compile_status rg_variant_build(rg_unit *u, uint32_t kernel, rg_mode mode,
         v->arena = a;
         v->diags.arena = a;
         v->diags.sources = u->sources;
-        v->fn = build(v, u, 
-                      mode != RG_PRIMAL && u->marked[kernel]
-                          ? u->marked[kernel]
-                          : u->module->kernels.at[kernel],
+        v->fn = build(v, u,
+                      mode != RG_PRIMAL && u->marked[kernel] ? u->marked[kernel]
+                                                             : u->module->kernels.at[kernel],
                       mode, act);
     }
     if (!v || thrown == RG_THROW_MEMORY) {

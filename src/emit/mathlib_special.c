@@ -8,31 +8,47 @@ static rg_val erf_pair(const rg_mb *m, rg_val x, bool complement) {
     static const double pp[] = {1.28379167095512558561e-01, -3.25042107247001499370e-01,
                                 -2.84817495755985104766e-02, -5.77027029648944159157e-03,
                                 -2.37630166566501626084e-05};
-    static const double qq[] = {1, 3.97917223959155352819e-01, 6.50222499887672944485e-02,
-                                5.08130628187576562776e-03, 1.32494738004321644526e-04,
+    static const double qq[] = {1,
+                                3.97917223959155352819e-01,
+                                6.50222499887672944485e-02,
+                                5.08130628187576562776e-03,
+                                1.32494738004321644526e-04,
                                 -3.96022827877536812320e-06};
     static const double pa[] = {-2.36211856075265944077e-03, 4.14856118683748331666e-01,
                                 -3.72207876035701323847e-01, 3.18346619901161753674e-01,
                                 -1.10894694282396677476e-01, 3.54783043256182359371e-02,
                                 -2.16637559486879084300e-03};
-    static const double qa[] = {1, 1.06420880400844228286e-01, 5.40397917702171048937e-01,
-                                7.18286544141962662868e-02, 1.26171219808761642112e-01,
-                                1.36370839120290507362e-02, 1.19844998467991074170e-02};
+    static const double qa[] = {1,
+                                1.06420880400844228286e-01,
+                                5.40397917702171048937e-01,
+                                7.18286544141962662868e-02,
+                                1.26171219808761642112e-01,
+                                1.36370839120290507362e-02,
+                                1.19844998467991074170e-02};
     static const double ra[] = {-9.86494403484714822705e-03, -6.93858572707181764372e-01,
                                 -1.05586262253232909814e+01, -6.23753324503260060396e+01,
                                 -1.62396669462573470355e+02, -1.84605092906711035994e+02,
                                 -8.12874355063065934246e+01, -9.81432934416914548592e+00};
-    static const double sa[] = {1, 1.96512716674392571292e+01, 1.37657754143519042600e+02,
-                                4.34565877475229228821e+02, 6.45387271733267880336e+02,
-                                4.29008140027567833386e+02, 1.08635005541779435134e+02,
-                                6.57024977031928170135e+00, -6.04244152148580987438e-02};
+    static const double sa[] = {1,
+                                1.96512716674392571292e+01,
+                                1.37657754143519042600e+02,
+                                4.34565877475229228821e+02,
+                                6.45387271733267880336e+02,
+                                4.29008140027567833386e+02,
+                                1.08635005541779435134e+02,
+                                6.57024977031928170135e+00,
+                                -6.04244152148580987438e-02};
     static const double rb[] = {-9.86494292470009928597e-03, -7.99283237680523006574e-01,
                                 -1.77579549177547519889e+01, -1.60636384855821916062e+02,
                                 -6.37566443368389627722e+02, -1.02509513161107724954e+03,
                                 -4.83519191608651397019e+02};
-    static const double sb[] = {1, 3.03380607434824582924e+01, 3.25792512996573918826e+02,
-                                1.53672958608443695994e+03, 3.19985821950859553908e+03,
-                                2.55305040643316442583e+03, 4.74528541206955367215e+02,
+    static const double sb[] = {1,
+                                3.03380607434824582924e+01,
+                                3.25792512996573918826e+02,
+                                1.53672958608443695994e+03,
+                                3.19985821950859553908e+03,
+                                2.55305040643316442583e+03,
+                                4.74528541206955367215e+02,
                                 -2.24409524465858183362e+01};
     rg_val ax = m_abs(m, x), zero = m_k(m, 0), one = m_k(m, 1), half = m_k(m, 0.5);
     /* |x| < 0.84375 */
@@ -60,8 +76,8 @@ static rg_val erf_pair(const rg_mb *m, rg_val x, bool complement) {
     rg_val c2 = m_div(m, rg_m_exp2sum(m, t.hi, t.lo), far);
     rg_val middle = m_lt(m, ax, m_k(m, 1.25)), r;
     if (complement) {
-        rg_val tail = m_sel(m, middle, c1, c2), minus = m_sel(m, middle, m_add(m, one, e1),
-                                                              m_sub(m, m_k(m, 2), c2));
+        rg_val tail = m_sel(m, middle, c1, c2),
+               minus = m_sel(m, middle, m_add(m, one, e1), m_sub(m, m_k(m, 2), c2));
         r = m_sel(m, m_lt(m, x, zero), minus, tail);
     } else {
         r = m_sel(m, middle, e1, m_sub(m, one, c2));
@@ -74,9 +90,9 @@ static rg_val erf_pair(const rg_mb *m, rg_val x, bool complement) {
 /* ---- gamma ---- */
 
 static const double STIRLING[] = {
-    0.083333333333333333333, -0.0027777777777777777778, 0.00079365079365079365079,
+    0.083333333333333333333,   -0.0027777777777777777778, 0.00079365079365079365079,
     -0.0005952380952380952381, 0.00084175084175084175084, -0.0019175269175269175269,
-    0.0064102564102564102564, -0.02955065359477124183, 0.17964437236883057316};
+    0.0064102564102564102564,  -0.02955065359477124183,   0.17964437236883057316};
 
 static rg_val shifted_to(const rg_mb *m) {
     return m_k(m, m->f64 ? 14 : 6);
@@ -142,14 +158,16 @@ static rg_val gamma_of(const rg_mb *m, rg_val x) {
     raised = rg_m_add21(m, raised, y.lo);
     /* the product at y.hi + y.lo: first order is enough for the tiny lo */
     rg_m2 l = stirling(m, raised);
-    /* exp in two halves, so that gamma of the largest x does not overflow on the way */
-    rg_val hh = m_mul(m, l.hi, m_k(m, 0.5)), hl = m_mul(m, l.lo, m_k(m, 0.5));
-    rg_val e = rg_m_exp2sum(m, hh, hl);
-    rg_val g = m_mul(m, m_div(m, e, p.hi), e);
+    /* where it is large, exp in two halves, so that nothing overflows on the way */
+    rg_val big = m_gt(m, l.hi, m_k2(m, 80, 650)), half = m_k(m, 0.5);
+    rg_val hi = m_sel(m, big, m_mul(m, l.hi, half), l.hi);
+    rg_val lo = m_sel(m, big, m_mul(m, l.lo, half), l.lo);
+    rg_val e = rg_m_exp2sum(m, hi, lo), again = m_sel(m, big, e, one);
+    rg_val g = m_mul(m, m_div(m, e, p.hi), again);
     g = m_sub(m, g, m_mul(m, g, m_div(m, p.lo, p.hi)));
-    /* gamma(x) = pi / (sin(pi x) gamma(1 - x)), again in halves */
+    /* gamma(x) = pi / (sin(pi x) gamma(1 - x)) */
     rg_val s = sin_pi(m, xc);
-    rg_val r1 = m_div(m, m_div(m, m_mul(m, pi_of(m), m_div(m, p.hi, e)), s), e);
+    rg_val r1 = m_div(m, m_div(m, m_mul(m, pi_of(m), m_div(m, p.hi, e)), s), again);
     rg_val r = m_sel(m, minus, r1, g);
     r = m_sel(m, m_gt(m, x, m_k2(m, 35.1, 171.7)), inf, r);
     /* 1 / x - 0.577..., where x is too small for the sine */
@@ -166,13 +184,13 @@ static rg_val gamma_of(const rg_mb *m, rg_val x) {
 /* Taylor series of lgamma at 1 and at 2, in e = x - 1, x - 2 (from the linear term on). */
 static rg_val lgamma_near(const rg_mb *m, rg_val e, bool two) {
     static const double at_1[] = {
-        -0.57721566490153286061, 0.82246703342411321824,   -0.40068563438653142847,
-        0.27058080842778454788,  -0.20738555102867398527,  0.16955717699740818995,
-        -0.14404989676884611812, 0.12550966952474304242,   -0.11133426586956469049,
-        0.10009945751278180853,  -0.090954017145829042233, 0.083353840546109004025,
-        -0.076932516411352191473, 0.071432946295361336059, -0.066668705882420468033,
-        0.062500955141213040742, -0.058823978658684582339, 0.055555767627403611102,
-        -0.052631679379616660734, 0.05000004769810169364,  -0.047619070330142227991,
+        -0.57721566490153286061,  0.82246703342411321824,   -0.40068563438653142847,
+        0.27058080842778454788,   -0.20738555102867398527,  0.16955717699740818995,
+        -0.14404989676884611812,  0.12550966952474304242,   -0.11133426586956469049,
+        0.10009945751278180853,   -0.090954017145829042233, 0.083353840546109004025,
+        -0.076932516411352191473, 0.071432946295361336059,  -0.066668705882420468033,
+        0.062500955141213040742,  -0.058823978658684582339, 0.055555767627403611102,
+        -0.052631679379616660734, 0.05000004769810169364,   -0.047619070330142227991,
         0.045454556293204669442};
     static const double at_2[] = {
         0.42278433509846713939,     0.32246703342411321824,    -0.067352301053198095133,
@@ -226,8 +244,8 @@ static rg_val log_gamma(const rg_mb *m, rg_val x) {
 
 /* Reflection, recurrence, asymptotic series (Abramowitz and Stegun 6.3.18). */
 static rg_val digamma_of(const rg_mb *m, rg_val x) {
-    static const double B[] = {1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132,
-                               -691.0 / 32760, 1.0 / 12};
+    static const double B[] = {1.0 / 12,  -1.0 / 120,     1.0 / 252, -1.0 / 240,
+                               1.0 / 132, -691.0 / 32760, 1.0 / 12};
     rg_build *b = m->b;
     rg_fn *f = b->fn;
     rg_val one = m_k(m, 1), zero = m_k(m, 0), half = m_k(m, 0.5), inf = rg_m_inf(m);
@@ -246,8 +264,7 @@ static rg_val digamma_of(const rg_mb *m, rg_val x) {
     rg_iid loop = rg_b_for(b, m_i32(m, 0), n, inits, 3, 0);
     rg_b_push(b, rg_ins_at(f, loop)->region[0]);
     rg_val at = rg_b_arg(b, 1);
-    rg_m2 sum = rg_m_add21(m, (rg_m2){rg_b_arg(b, 2), rg_b_arg(b, 3)},
-                           m_neg(m, m_div(m, one, at)));
+    rg_m2 sum = rg_m_add21(m, (rg_m2){rg_b_arg(b, 2), rg_b_arg(b, 3)}, m_neg(m, m_div(m, one, at)));
     rg_val next[3] = {m_add(m, at, one), sum.hi, sum.lo};
     rg_b_yield(b, next, 3);
     rg_b_pop(b);

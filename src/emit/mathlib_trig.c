@@ -43,75 +43,83 @@ static const uint32_t two_over_pi[] = {
     0x4f463f66u, 0x9e5fea2du, 0x7527bac7u, 0xebe5f17bu, 0x3d0739f7u, 0x8a5292eau, 0x6bfb5fb1u,
     0x1f8d5d08u, 0x56033046u, 0xfc7b6babu, 0xf0cfbc20u, 0x9af4361du};
 
-enum { LIMBS = 6, FETCH = LIMBS + 1, MOST = 40 };
+enum { LIMBS = 6, TABLE = 64 };
 
-/* Numbers are limbs of half the integer's width, so that products fit. x finite, and so large that
- * its last bit is worth 2^-32 at least (f32: 2^-12). */
-static reduced reduce_large(const rg_mb *m, rg_val x) {
-    int width = m->f64 ? 32 : 16;
-    uint64_t limb_mask = ((uint64_t)1 << width) - 1, implicit = (uint64_t)1 << m->mantissa;
-    rg_val u = m_bits(m, m_abs(m, x));
-    rg_val e = m_sub(m, m_to_int(m, m_shr(m, u, m->mantissa)), m_i32(m, m->bias + m->mantissa));
-    rg_val M = m_or(m, m_and(m, u, m_i(m, implicit - 1)), m_i(m, implicit));
-    /* Bits of 2/pi above position e - 2 give multiples of 4 only. Two limbs of zeros come before the
-     * point, because e may be negative. */
-    rg_val j = m_add(m, e, m_i32(m, 2 * width - 2));
-    int log_width = m->f64 ? 5 : 4;
-    rg_val first = m_shr(m, j, log_width), within = m_and(m, j, m_i32(m, width - 1));
-    /* Limbs first .. first + FETCH - 1, by halving moves. */
-    rg_val limb[MOST];
-    int n = m->f64 ? 39 : 15;
+/* Limb number `at` of 2/pi, after two limbs of zeros: a tree of selects, a level for each bit. */
+static rg_val fetch(const rg_mb *m, rg_val at) {
+    rg_val limb[TABLE];
+    int n = m->f64 ? 40 : 16;
     limb[0] = limb[1] = m_i(m, 0);
     for (int i = 2; i < n; i++) {
         int k = i - 2;
         uint32_t word = m->f64 ? two_over_pi[k] : two_over_pi[k / 2] >> (k % 2 ? 0 : 16) & 0xffffu;
         limb[i] = m_i(m, word);
     }
-    for (int step = m->f64 ? 32 : 8; step; step /= 2) {
-        rg_val move = m_ne(m, m_and(m, first, m_i32(m, step)), m_i32(m, 0));
-        int keep = FETCH + step - 1;
-        for (int i = 0; i < keep && i < n; i++)
-            limb[i] = i + step < n ? m_sel(m, move, limb[i + step], limb[i]) : limb[i];
+    for (int bit = 1; n > 1; bit *= 2, n = (n + 1) / 2) {
+        rg_val odd = m_ne(m, m_and(m, at, m_i32(m, bit)), m_i32(m, 0));
+        for (int i = 0; i < n; i += 2)
+            limb[i / 2] = i + 1 < n ? m_sel(m, odd, limb[i + 1], limb[i]) : limb[i];
     }
-    /* Shifted left by `within`, so that the window starts at bit j. */
-    rg_val a[LIMBS];
+    return limb[0];
+}
+
+/* Numbers are limbs of half the integer's width, so that products fit. x is finite, and its last
+ * bit is worth 2^-32 at least (f32: 2^-12). The product of its significand with a window of 2/pi
+ * comes out limb by limb, the least significant first, into a register of three words. */
+static reduced reduce_large(const rg_mb *m, rg_val x) {
+    rg_build *b = m->b;
+    rg_fn *fn = b->fn;
+    int width = m->f64 ? 32 : 16;
+    uint64_t limb_mask = ((uint64_t)1 << width) - 1, implicit = (uint64_t)1 << m->mantissa;
+    rg_val mask = m_i(m, limb_mask), none = m_i(m, 0), u = m_bits(m, m_abs(m, x));
+    rg_val e = m_sub(m, m_to_int(m, m_shr(m, u, m->mantissa)), m_i32(m, m->bias + m->mantissa));
+    rg_val M = m_or(m, m_and(m, u, m_i(m, implicit - 1)), m_i(m, implicit));
+    rg_val m0 = m_and(m, M, mask), m1 = m_shr(m, M, width);
+    /* Bits of 2/pi above position e - 2 give multiples of 4 only. Two limbs of zeros come before
+     * the point, because e may be negative. */
+    rg_val j = m_add(m, e, m_i32(m, 2 * width - 2));
+    rg_val first = m_shr(m, j, m->f64 ? 5 : 4), within = m_and(m, j, m_i32(m, width - 1));
     rg_val back = m_sub(m, m_i32(m, width), within);
-    for (int i = 0; i < LIMBS; i++) {
-        rg_val hi = rg_b_op2(m->b, RG_SHL, limb[i], within);
-        rg_val lo = rg_b_op2(m->b, RG_SHR, limb[i + 1], back);
-        a[i] = m_and(m, m_or(m, hi, lo), m_i(m, limb_mask));
-    }
-    /* Product with M, without what is a multiple of 4: limbs from the last one up. */
-    rg_val m0 = m_and(m, M, m_i(m, limb_mask)), m1 = m_shr(m, M, width), p[LIMBS];
-    rg_val carry = m_i(m, 0), before = m_i(m, 0); /* before: high part of the last product with m0 */
-    for (int i = LIMBS - 1; i >= 0; i--) {
-        rg_val x0 = m_mul(m, a[i], m0);
-        rg_val x1 = i + 1 < LIMBS ? m_mul(m, a[i + 1], m1) : m_i(m, 0);
-        /* weight of limb i: low half of a[i] m0, high half of a[i+1] m0, low half of a[i+1] m1,
-         * high half of a[i+2] m1 */
-        rg_val sum = m_add(m, m_and(m, x0, m_i(m, limb_mask)), before);
-        sum = m_add(m, sum, m_add(m, m_and(m, x1, m_i(m, limb_mask)), carry));
-        p[i] = m_and(m, sum, m_i(m, limb_mask));
-        carry = m_add(m, m_shr(m, sum, width), m_shr(m, x1, width));
-        before = m_shr(m, x0, width);
-    }
-    /* p / 2^(width LIMBS) is a fraction of four quarter turns. */
-    rg_val q = m_to_int(m, m_shr(m, p[0], width - 2));
-    /* The fraction of a quarter turn; above a half count from the next one. */
-    rg_val f[LIMBS];
-    for (int i = 0; i < LIMBS; i++) {
-        rg_val low = i + 1 < LIMBS ? m_shr(m, p[i + 1], width - 2) : m_i(m, 0);
-        f[i] = m_and(m, m_or(m, m_shl(m, p[i], 2), low), m_i(m, limb_mask));
-    }
-    rg_val over = m_ne(m, m_shr(m, f[0], width - 1), m_i(m, 0));
+    rg_val inits[7] = {none, none, none, none, none, none, none};
+    rg_iid loop = rg_b_for(b, m_i32(m, 0), m_i32(m, LIMBS + 1), inits, 7, RG_INS_REVERSE);
+    rg_b_push(b, rg_ins_at(fn, loop)->region[0]);
+    rg_val raw_below = rg_b_arg(b, 1), a_below = rg_b_arg(b, 2), carry = rg_b_arg(b, 3);
+    rg_val before = rg_b_arg(b, 4), p0 = rg_b_arg(b, 5), p1 = rg_b_arg(b, 6), p2 = rg_b_arg(b, 7);
+    rg_val raw = fetch(m, m_add(m, first, rg_b_arg(b, 0)));
+    rg_val a = m_or(m, rg_b_op2(b, RG_SHL, raw, within), rg_b_op2(b, RG_SHR, raw_below, back));
+    a = m_and(m, a, mask);
+    rg_val x0 = m_mul(m, a, m0), x1 = m_mul(m, a_below, m1);
+    /* low half of this limb times m0, high half of the one below times m0, low half of the one
+     * below times m1; what is carried has the high half of that */
+    rg_val sum = m_add(m, m_and(m, x0, mask), before);
+    sum = m_add(m, sum, m_add(m, m_and(m, x1, mask), carry));
+    rg_val next[7] = {raw,
+                      a,
+                      m_add(m, m_shr(m, sum, width), m_shr(m, x1, width)),
+                      m_shr(m, x0, width),
+                      m_or(m, m_shr(m, p0, width), m_shl(m, p1, width)),
+                      m_or(m, m_shr(m, p1, width), m_shl(m, p2, width)),
+                      m_or(m, m_shr(m, p2, width), m_shl(m, m_and(m, sum, mask), width))};
+    rg_b_yield(b, next, 7);
+    rg_b_pop(b);
+    rg_val p[3] = {rg_result(fn, loop, 6), rg_result(fn, loop, 5), rg_result(fn, loop, 4)};
+    /* p is a fraction of four quarter turns: above a half of one count from the next. */
+    rg_val q = m_to_int(m, m_shr(m, p[0], 2 * width - 2));
+    rg_val over = m_ne(m, m_and(m, m_shr(m, p[0], 2 * width - 3), m_i(m, 1)), none);
     q = m_add(m, q, m_sel(m, over, m_i32(m, 1), m_i32(m, 0)));
-    rg_val flip = m_sel(m, over, m_i(m, limb_mask), m_i(m, 0));
+    rg_val flip = m_sel(m, over, m_i(m, m->f64 ? UINT64_MAX : UINT32_MAX), none);
     rg_m2 r = {m_k(m, 0), m_k(m, 0)};
     double weight = 1;
-    for (int i = 0; i < LIMBS; i++) {
-        weight /= (double)((uint64_t)1 << width);
-        rg_val part = m_mul(m, m_from_int(m, m_xor(m, f[i], flip)), m_k(m, weight));
-        r = rg_m_add21(m, r, part);
+    for (int i = 0; i < 3; i++) {
+        rg_val f = m_shl(m, p[i], 2);
+        if (i < 2)
+            f = m_or(m, f, m_shr(m, p[i + 1], 2 * width - 2));
+        f = m_xor(m, f, flip);
+        for (int half = 0; half < 2; half++) {
+            rg_val limb = half ? m_and(m, f, mask) : m_shr(m, f, width);
+            weight /= (double)((uint64_t)1 << width);
+            r = rg_m_add21(m, r, m_mul(m, m_from_int(m, limb), m_k(m, weight)));
+        }
     }
     r = rg_m_mul2(m, r, half_pi(m));
     rg_val minus = m_xor(m, over, rg_m_signbit(m, x));
@@ -134,8 +142,7 @@ static reduced reduce(const rg_mb *m, rg_val x) {
         rg_b_pop(b);
     }
     rg_b_if_done(b, i);
-    return (reduced){rg_result(b->fn, i, 0),
-                     {rg_result(b->fn, i, 1), rg_result(b->fn, i, 2)}};
+    return (reduced){rg_result(b->fn, i, 0), {rg_result(b->fn, i, 1), rg_result(b->fn, i, 2)}};
 }
 
 static rg_val sin_kernel(const rg_mb *m, rg_val x, rg_val y) {
@@ -197,9 +204,9 @@ rg_val rg_m_cospi_small(const rg_mb *m, rg_val x) {
 
 /* (asin x - x) / x for z = x^2 <= 1/4 */
 static rg_val asin_ratio(const rg_mb *m, rg_val z) {
-    static const double P[] = {1.66666666666666657415e-01,  -3.25565818622400915405e-01,
-                               2.01212532134862925881e-01,  -4.00555345006794114027e-02,
-                               7.91534994289814532176e-04,  3.47933107596021167570e-05};
+    static const double P[] = {1.66666666666666657415e-01, -3.25565818622400915405e-01,
+                               2.01212532134862925881e-01, -4.00555345006794114027e-02,
+                               7.91534994289814532176e-04, 3.47933107596021167570e-05};
     static const double Q[] = {1, -2.40339491173441421878e+00, 2.02094576023350569471e+00,
                                -6.88283971605453293030e-01, 7.70381505559019352791e-02};
     return m_div(m, m_mul(m, z, rg_m_poly(m, z, P, 6)), rg_m_poly(m, z, Q, 5));
@@ -238,16 +245,14 @@ static rg_val asin_acos(const rg_mb *m, bool is_sin, rg_val x) {
 
 /* atan of a >= 0 */
 static rg_val atan_positive(const rg_mb *m, rg_val a) {
-    static const double T[] = {3.33333333333329318027e-01,  -1.99999999998764832476e-01,
-                               1.42857142725034663711e-01,  -1.11111104054623557880e-01,
-                               9.09088713343650656196e-02,  -7.69187620504482999495e-02,
-                               6.66107313738753120669e-02,  -5.83357013379057348645e-02,
-                               4.97687799461593236017e-02,  -3.65315727442169155270e-02,
-                               1.62858201153657823623e-02};
+    static const double T[] = {
+        3.33333333333329318027e-01,  -1.99999999998764832476e-01, 1.42857142725034663711e-01,
+        -1.11111104054623557880e-01, 9.09088713343650656196e-02,  -7.69187620504482999495e-02,
+        6.66107313738753120669e-02,  -5.83357013379057348645e-02, 4.97687799461593236017e-02,
+        -3.65315727442169155270e-02, 1.62858201153657823623e-02};
     static const double limit[] = {0.4375, 0.6875, 1.1875, 2.4375};
     rg_val zero = m_k(m, 0), one = m_k(m, 1), two = m_k(m, 2), x15 = m_k(m, 1.5);
-    rg_val up[4] = {m_sub(m, m_add(m, a, a), one), m_sub(m, a, one), m_sub(m, a, x15),
-                    m_k(m, -1)};
+    rg_val up[4] = {m_sub(m, m_add(m, a, a), one), m_sub(m, a, one), m_sub(m, a, x15), m_k(m, -1)};
     rg_val down[4] = {m_add(m, two, a), m_add(m, a, one), m_add(m, one, m_mul(m, x15, a)), a};
     rg_val hi[4] = {m_k2(m, 4.6364760399e-01, 4.63647609000806093515e-01),
                     m_k2(m, 7.8539812565e-01, 7.85398163397448278999e-01),

@@ -50,13 +50,14 @@ static bool is_const(const rg_ctype *t) {
 
 static void wrong(rg_unit *u, const rg_func *f, const rg_func *g, uint32_t k, const char *want) {
     const rg_var *v = k < g->params.n ? g->params.at[k] : NULL;
-    rg_error(u->diags, v ? v->loc : g->loc,
-             f->is_kernel
-                 ? "its parameters are those of the kernel, arrays const; each that holds floats is "
-                   "followed by a pointer to its gradient"
-                 : "its parameters are those of the function, each that holds floats followed by a "
-                   "pointer to what it gets; the last is the cotangent of the result",
-             "'%s' is no adjoint of '%s': parameter %u should be %s", g->name, f->name, k + 1, want);
+    rg_error(
+        u->diags, v ? v->loc : g->loc,
+        f->is_kernel
+            ? "its parameters are those of the kernel, arrays const; each that holds floats is "
+              "followed by a pointer to its gradient"
+            : "its parameters are those of the function, each that holds floats followed by a "
+              "pointer to what it gets; the last is the cotangent of the result",
+        "'%s' is no adjoint of '%s': parameter %u should be %s", g->name, f->name, k + 1, want);
 }
 
 static bool fits(rg_unit *u, const rg_func *f, const rg_func *g) {
@@ -66,7 +67,8 @@ static bool fits(rg_unit *u, const rg_func *f, const rg_func *g) {
         const rg_var *p = f->params.at[i], *q = k < g->params.n ? g->params.at[k] : NULL;
         bool array = p->type->kind == RG_C_PTR;
         if (!q || !same(p->type, q->type) || (array && !is_const(q->type->base))) {
-            wrong(u, f, g, k, rg_format(a, "'%s' of '%s'%s", p->name, f->name, array ? ", const" : ""));
+            wrong(u, f, g, k,
+                  rg_format(a, "'%s' of '%s'%s", p->name, f->name, array ? ", const" : ""));
             return false;
         }
         k++;
@@ -74,7 +76,8 @@ static bool fits(rg_unit *u, const rg_func *f, const rg_func *g) {
             continue;
         q = k < g->params.n ? g->params.at[k] : NULL;
         const rg_ctype *to = array ? p->type->base : p->type;
-        if (!q || q->type->kind != RG_C_PTR || !same(q->type->base, to) || is_const(q->type->base)) {
+        if (!q || q->type->kind != RG_C_PTR || !same(q->type->base, to) ||
+            is_const(q->type->base)) {
             wrong(u, f, g, k, rg_format(a, "a pointer to the gradient of '%s'", p->name));
             return false;
         }
@@ -112,7 +115,8 @@ void rg_find_adjoints(rg_unit *u) {
             continue;
         }
         if (!f->is_kernel && (!rg_ctype_is_float(f->type->base) || !f->params.n)) {
-            rg_error(u->diags, a->of_loc, "return one number; a kernel may have an adjoint of any kind",
+            rg_error(u->diags, a->of_loc,
+                     "return one number; a kernel may have an adjoint of any kind",
                      "'%s' does not compute a float or double from its arguments", f->name);
             continue;
         }

@@ -91,9 +91,9 @@ rg_val rg_range_var(rg_lower *l, const rg_range *r, rg_val iv, rg_type t) {
     return rg_b_op2(l->b, RG_ADD, r->start, rg_b_op2(l->b, RG_MUL, iv, rg_b_int(l->b, t, r->step)));
 }
 
-/* `checkpoint(k)`: the loop becomes a loop over blocks of k steps around one over the steps of a block.
- * Differentiation then saves the state at the start of each block and, one block at a time, that of
- * each step. */
+/* `checkpoint(k)`: the loop becomes a loop over blocks of k steps around one over the steps of a
+ * block. Differentiation then saves the state at the start of each block and, one block at a time,
+ * that of each step. */
 static rg_val block_size(rg_lower *l, const rg_stmt *s, rg_val n) {
     if (s->checkpoint > 0)
         return rg_b_int(l->b, RG_I64, s->checkpoint);

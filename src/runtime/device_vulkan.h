@@ -249,7 +249,8 @@ typedef struct rg_vk_program {
     rg_task_plan *plan;
     rg_vk_task *tasks;
     rg_walk *walk;
-    uint32_t narrays;   /* fn goes before the program does */
+    uint32_t narrays; /* these two are kept apart: fn goes before the program does */
+    char name[64];
     unsigned char **at; /* [arrays.n] where each array is */
     uint64_t *bytes;    /* [arrays.n] */
     uint8_t *use;       /* [arrays.n] RG_TASK_ bits of all tasks */

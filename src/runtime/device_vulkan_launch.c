@@ -455,7 +455,7 @@ rg_status rg_vk_guards(rg_vk *v) {
                 r = rg_fail(v->ctx, RG_ERROR_DEVICE,
                             "%s (%s): the driver ended a long loop of kernel '%s' before its end, "
                             "so the results are wrong: split the loop, or use the device 'cpu'",
-                            v->name, v->properties.deviceName, p->fn->name);
+                            v->name, v->properties.deviceName, p->name);
         }
         if (s == RG_OK)
             s = r;

@@ -392,6 +392,7 @@ static void program_fill(rg_vk *v, rg_vk_program *p) {
     rg_arena *a = p->arena;
     const rg_fn *f = p->fn;
     p->narrays = f->arrays.n;
+    snprintf(p->name, sizeof p->name, "%.60s", f->name);
     p->plan = rg_tasks_plan(a, f);
     p->walk = rg_walk_new(a, f, p->plan, rg_vk_walk_ops(), p);
     p->tasks = RG_NEW_N(a, rg_vk_task, p->plan->tasks.n + 1);
@@ -473,8 +474,11 @@ rg_status rg_vk_prepare(rg_vk *v, rg_program *program) {
 }
 
 void rg_vk_unload(rg_vk *v, rg_vk_program *list) {
-    if (list)
-        rg_vk_finish(v); /* whatever comes of it: nothing may still run */
+    /* Nothing may still run; what went wrong is for the next sync to say. */
+    rg_status s = list ? rg_vk_finish(v) : RG_OK;
+    if (list && s == RG_OK)
+        s = rg_vk_guards(v);
+    rg_device_stick(v->dev, s);
     for (rg_vk_program *p = list, *next; p; p = next) {
         next = p->next;
         for (rg_vk_program **link = &v->guarded; p->guarded && *link; link = &(*link)->next_guarded)

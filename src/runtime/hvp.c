@@ -1,19 +1,19 @@
 /* Hessian-vector products: the adjoint of a launch and its tangent, in one call.
  *
  *   tangent   runs the kernel and carries the directions through it
- *   hvp       the adjoint's tangent (variant.c): adds to the gradients, and their derivatives in the
- *             direction to the products
+ *   hvp       the adjoint's tangent (variant.c): adds to the gradients, and their derivatives in
+ * the direction to the products
  *
- * What the second wants from before the kernel ran (ad.h: RG_ARR_BEFORE) is copied first, values and
- * directions alike. */
+ * What the second wants from before the kernel ran (ad.h: RG_ARR_BEFORE) is copied first, values
+ * and directions alike. */
 #include "runtime/launch.h"
 
 #include <string.h>
 
 typedef struct part {
     unsigned char *dot, *product;
-    rg_memory own_dot, own_product;         /* what the caller did not give */
-    rg_memory before, before_dot;           /* what the kernel overwrites */
+    rg_memory own_dot, own_product; /* what the caller did not give */
+    rg_memory before, before_dot;   /* what the kernel overwrites */
 } part;
 
 static rg_status bad(const rg_kernel *k, uint32_t i, const char *which, const char *what) {
@@ -61,7 +61,8 @@ static rg_status check_apart(rg_kernel *k, const rg_arg *args, const rg_directio
                 bool same_t = j == i && !one, same_p = j == i && one;
                 if (meet(rg_array_data(x), b->data, x->bytes, n) ||
                     meet(rg_array_data(x), b->shadow, x->bytes, n) ||
-                    (t && !same_t && meet(rg_array_data(x), rg_array_data(t), x->bytes, t->bytes)) ||
+                    (t && !same_t &&
+                     meet(rg_array_data(x), rg_array_data(t), x->bytes, t->bytes)) ||
                     (p && !same_p && meet(rg_array_data(x), rg_array_data(p), x->bytes, p->bytes)))
                     return bad(k, i, which, "overlaps the memory of something else in the launch");
             }

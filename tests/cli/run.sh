@@ -107,7 +107,7 @@ for c in devices run check emit explain bench cache; do
 done
 run_case no-command 2; has err "usage:"; done_case
 run_case unknown-command 2 chekc f.c; has err "did you mean 'check'"; done_case
-run_case later-command 2 slots f.c; has err "there are devices, run, check"; done_case
+run_case later-command 2 build f.c; has err "there are devices, run, check"; done_case
 run_case unknown-option 2 run f.c f --devcie cpu; has err "did you mean '--device'"; done_case
 run_case foreign-option 2 check f.c --grad y=1; has err "takes no option '--grad'"; done_case
 run_case option-without-value 2 run f.c f --mode; has err "wants MODE"; done_case

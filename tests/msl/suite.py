@@ -80,7 +80,8 @@ class Suite:
 
     def present(self):
         found = []
-        for name in translators.NAMES:
+        # The sanitizers' libraries want this system's C library.
+        for name in ["system"] if self.r.o.sanitized else translators.NAMES:
             t = translators.get(self.r.build, name)
             if not t.why_not:
                 status, out, err = self.ask(t, [self.msl_run, "--version"])

@@ -217,6 +217,8 @@ static const char *next_expectation(const char *text, char *line, size_t size) {
 
 static void check_messages(const char *name) {
     char path[512], line[1024], got[1024];
+    if (strcmp(name, "nul_byte.c") == 0)
+        return; /* its expectations stand behind the NUL: tests/run.py has it */
     snprintf(path, sizeof path, "errors/%s", name);
     size_t size;
     char *text = read_file(tests_path(path), &size);
@@ -226,6 +228,12 @@ static void check_messages(const char *name) {
     const char *at = text;
     uint32_t i = 0;
     while ((at = next_expectation(at, line, sizeof line))) {
+        if (strncmp(line, "way out: ", 9) == 0) { /* of the diagnostic before */
+            const char *hint = i ? u.diags.list.at[i - 1].hint : NULL;
+            if (!hint || strcmp(hint, line + 9) != 0)
+                fail_msg("%s:\n  expected %s\n  got      %s", name, line, hint ? hint : "none");
+            continue;
+        }
         while (i < u.diags.list.n && u.diags.list.at[i].severity == RG_NOTE)
             i++;
         if (i == u.diags.list.n)

@@ -46,7 +46,10 @@ static void start(run *r) {
 }
 
 static void preprocess(run *r, const char *path, const char *text) {
-    if (RG_GUARD(r->arena)) {
+    int thrown = RG_GUARD(r->arena);
+    if (thrown == RG_THROW_ERRORS) /* an error that ends all: it is in the diagnostics */
+        return;
+    if (thrown) {
         fail_msg("thrown out of the preprocessor");
         return;
     }
@@ -115,7 +118,8 @@ static void expect_report(const char *text, uint32_t line, uint32_t col, const c
                         rg_format(r.arena, "f.c:%u:%u", line, col));
     if (hint)
         assert_string_equal(d->hint, hint);
-    assert_int_equal(r.tokens->list.at[r.tokens->list.n - 1].kind, RG_TOK_END);
+    if (r.tokens)
+        assert_int_equal(r.tokens->list.at[r.tokens->list.n - 1].kind, RG_TOK_END);
     rg_arena_free(r.arena);
 }
 
@@ -561,10 +565,10 @@ static void test_nul_byte(void **state) {
     (void)state;
     run r;
     start(&r);
-    if (RG_GUARD(r.arena) == 0)
+    int thrown = RG_GUARD(r.arena);
+    if (!thrown)
         r.tokens = rg_preprocess(r.arena, r.sources, &r.diags, "f.c", "a\nb\0c", 5, NULL);
-    assert_non_null(r.tokens);
-    assert_string_equal(spell(&r), "a b c");
+    assert_int_equal(thrown, RG_THROW_ERRORS);
     assert_int_equal(r.diags.errors, 1);
     assert_string_equal(rg_sources_where(r.sources, r.arena, r.diags.list.at[0].loc), "f.c:2:2");
     rg_arena_free(r.arena);

@@ -313,9 +313,9 @@ void rg_spv_guard_for(rg_spv_fn *c, rg_type t, uint32_t low, uint32_t high) {
                RG_SPV_OP(c, is_unsigned ? SpvOpULessThan : SpvOpSLessThan, s->t_bool, low, high));
 }
 
-/* At the end of a task: a loop of two iterations. A driver that has counted enough iterations of any
- * loop before, also of those without a guard of their own (library functions, compare-and-swap),
- * ends this one after the first. */
+/* At the end of a task: a loop of two iterations. A driver that has counted enough iterations of
+ * any loop before, also of those without a guard of their own (library functions,
+ * compare-and-swap), ends this one after the first. */
 void rg_spv_guard_task(rg_spv_fn *c) {
     rg_spv *s = c->s;
     if (!guarded(c))
@@ -407,7 +407,8 @@ static void emit_guarded_loop(rg_spv_fn *c, rg_iid id) {
     close_carried(c, id, at, 1);
     uint32_t again = rg_spv_val(c, rg_operand(f, rg_yield_of(f, i->region[0]), 0));
     uint32_t zero = RG_SPV_OP(c, SpvOpISub, s->t_u32, one, rg_spv_u32(s, 1));
-    c->out->at[going_at] = RG_SPV_OP(c, SpvOpSelect, s->t_u32, again, one, zero);
+    uint32_t still = RG_SPV_OP(c, SpvOpSelect, s->t_u32, again, one, zero);
+    c->out->at[going_at] = still;
     rg_spv_branch(c, next);
     rg_spv_label(c, next);
     rg_spv_branch(c, header);
