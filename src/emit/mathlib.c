@@ -1,9 +1,9 @@
 /* The library's front, and the functions that are exact: they move bits.
  *
- * One text serves f32 and f64: a function is built from a description of its type (rg_mb), constants
- * are rounded to the type as they are made, and only what depends on the precision differs. Nothing
- * uses a wider type, so f32 functions run on devices without doubles. Products and sums keep their
- * order and are never contracted, which the two-term arithmetic relies on. */
+ * One text serves f32 and f64: a function is built from a description of its type (rg_mb),
+ * constants are rounded to the type as they are made, and only what depends on the precision
+ * differs. Nothing uses a wider type, so f32 functions run on devices without doubles. Products and
+ * sums keep their order and are never contracted, which the two-term arithmetic relies on. */
 #include "emit/mathlib.h"
 
 #include "emit/mathlib_parts.h"
@@ -237,8 +237,7 @@ static rg_val divide(const rg_mb *m, rg_val x, rg_val y, rg_val *odd) {
 static rg_val fmod_remainder(const rg_mb *m, rg_op op, rg_val x, rg_val y) {
     rg_build *b = m->b;
     rg_val ax = m_abs(m, x), ay = m_abs(m, y), inf = rg_m_inf(m);
-    rg_val bad = m_or(m, m_isnan(m, y), m_or(m, m_not(m, is_finite(m, x)),
-                                             m_eq(m, y, m_k(m, 0))));
+    rg_val bad = m_or(m, m_isnan(m, y), m_or(m, m_not(m, is_finite(m, x)), m_eq(m, y, m_k(m, 0))));
     rg_val easy = m_or(m, bad, m_eq(m, ay, inf));
     rg_iid i = rg_b_if(b, easy);
     rg_b_push(b, rg_ins_at(b->fn, i)->region[0]);

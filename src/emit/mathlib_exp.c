@@ -67,8 +67,11 @@ static rg_val exp_base_2(const rg_mb *m, rg_val x) {
 }
 
 static rg_val expm1_of(const rg_mb *m, rg_val full) {
-    static const double Q[] = {1, -3.33333333333331316428e-02, 1.58730158725481460165e-03,
-                               -7.93650757867487942473e-05, 4.00821782732936239552e-06,
+    static const double Q[] = {1,
+                               -3.33333333333331316428e-02,
+                               1.58730158725481460165e-03,
+                               -7.93650757867487942473e-05,
+                               4.00821782732936239552e-06,
                                -2.01099218183624371326e-07};
     rg_val x = in_reach(m, full), one = m_k(m, 1), half = m_k(m, 0.5);
     rg_val n = m_rint(m, m_mul(m, x, m_k(m, 1.44269504088896338700))), k = m_to_int(m, n);
@@ -83,9 +86,9 @@ static rg_val expm1_of(const rg_mb *m, rg_val full) {
     e = m_sub(m, m_sub(m, m_mul(m, x, m_sub(m, e, c)), c), hxs);
     rg_val xe = m_sub(m, x, e), ex = m_sub(m, e, x);
     rg_val at_m1 = m_sub(m, m_mul(m, half, xe), half);
-    rg_val at_1 = m_sel(m, m_lt(m, x, m_k(m, -0.25)),
-                        m_mul(m, m_k(m, -2), m_sub(m, e, m_add(m, x, half))),
-                        m_add(m, one, m_mul(m, m_k(m, 2), xe)));
+    rg_val at_1 =
+        m_sel(m, m_lt(m, x, m_k(m, -0.25)), m_mul(m, m_k(m, -2), m_sub(m, e, m_add(m, x, half))),
+              m_add(m, one, m_mul(m, m_k(m, 2), xe)));
     rg_val far = m_sub(m, scale_twice(m, m_sub(m, one, ex), k), one);
     /* 2^-k for 2 <= k <= 60 */
     rg_val kc = m_sel(m, m_gt(m, k, m_i32(m, 60)), m_i32(m, 60), k);
@@ -186,8 +189,7 @@ static rg_val log_base(const rg_mb *m, rg_val x, bool ten) {
     rg_val hi = m_sub(m, f, l.hfsq);
     uint64_t mask = m->f64 ? ~(uint64_t)0xffffffffu : 0xfffff000u;
     hi = m_float(m, m_and(m, m_bits(m, hi), m_i(m, mask)));
-    rg_val lo = m_add(m, m_sub(m, m_sub(m, f, hi), l.hfsq),
-                      m_mul(m, l.s, m_add(m, l.hfsq, l.R)));
+    rg_val lo = m_add(m, m_sub(m, m_sub(m, f, hi), l.hfsq), m_mul(m, l.s, m_add(m, l.hfsq, l.R)));
     rg_val ih = ten ? m_k2(m, 4.3432617188e-01, 4.34294481878168880939e-01)
                     : m_k2(m, 1.4428710938e+00, 1.44269504072144627571e+00);
     rg_val il = ten ? m_k2(m, -3.1689971365e-05, 2.50829467116452752298e-11)
@@ -249,8 +251,8 @@ rg_val rg_m_log(const rg_mb *m, rg_op op, rg_val x) {
         rg_val big = m_sub(m, m_mul(m, two, x), m_div(m, one, m_add(m, x, root)));
         big = log_of(m, m_sel(m, huge, x, big), more);
         rg_val tt = m_add(m, m_mul(m, two, t), m_mul(m, t, t));
-        rg_val small = log1p_of(m, m_add(m, t, m_sqrt(m, m_sel(m, m_ge(m, t, m_k(m, 0)), tt,
-                                                                m_k(m, 0)))));
+        rg_val small =
+            log1p_of(m, m_add(m, t, m_sqrt(m, m_sel(m, m_ge(m, t, m_k(m, 0)), tt, m_k(m, 0)))));
         rg_val r = m_sel(m, m_gt(m, x, two), big, small);
         r = m_sel(m, m_lt(m, x, one), rg_m_nan(m), r);
         return m_sel(m, m_isnan(m, x), x, r);
@@ -319,7 +321,8 @@ static rg_val hypotenuse(const rg_mb *m, rg_val x, rg_val y) {
     rg_val ax = m_abs(m, x), ay = m_abs(m, y), inf = rg_m_inf(m), zero = m_k(m, 0);
     rg_val first = m_ge(m, ax, ay), a = m_sel(m, first, ax, ay), b = m_sel(m, first, ay, ax);
     /* Scaled so that squares neither overflow nor underflow. */
-    rg_val huge = m_gt(m, a, m_k2(m, 0x1p60, 0x1p500)), tiny = m_lt(m, a, m_k2(m, 0x1p-40, 0x1p-400));
+    rg_val huge = m_gt(m, a, m_k2(m, 0x1p60, 0x1p500)),
+           tiny = m_lt(m, a, m_k2(m, 0x1p-40, 0x1p-400));
     double up = m->f64 ? 0x1p600 : 0x1p80, down = 1 / up;
     rg_val f = m_sel(m, huge, m_k(m, down), m_sel(m, tiny, m_k(m, up), m_k(m, 1)));
     rg_val back = m_sel(m, huge, m_k(m, up), m_sel(m, tiny, m_k(m, down), m_k(m, 1)));
@@ -335,8 +338,8 @@ static rg_val hypotenuse(const rg_mb *m, rg_val x, rg_val y) {
     return m_sel(m, m_or(m, m_eq(m, ax, inf), m_eq(m, ay, inf)), inf, r);
 }
 
-/* x = g 2^(3q), g in [0.7, 5.7): a guess from the bits, Halley's iteration, and one Newton step with
- * the residual in two terms. */
+/* x = g 2^(3q), g in [0.7, 5.7): a guess from the bits, Halley's iteration, and one Newton step
+ * with the residual in two terms. */
 static rg_val cube_root(const rg_mb *m, rg_val x) {
     rg_val ax = m_abs(m, x), k, f = rg_m_split(m, ax, &k);
     rg_val q = rg_b_op2(m->b, RG_DIV, m_add(m, k, m_i32(m, 1200)), m_i32(m, 3));
@@ -347,7 +350,8 @@ static rg_val cube_root(const rg_mb *m, rg_val x) {
     rg_val t = rg_m_poly(m, g, guess, 4);
     for (int i = 0; i < (m->f64 ? 3 : 2); i++) {
         rg_val t3 = m_mul(m, m_mul(m, t, t), t);
-        rg_val up = m_add(m, t3, m_mul(m, m_k(m, 2), g)), down = m_add(m, m_mul(m, m_k(m, 2), t3), g);
+        rg_val up = m_add(m, t3, m_mul(m, m_k(m, 2), g)),
+               down = m_add(m, m_mul(m, m_k(m, 2), t3), g);
         t = m_mul(m, t, m_div(m, up, down));
     }
     rg_m2 c = rg_m_mul21(m, rg_m_two_product(m, t, t), t);

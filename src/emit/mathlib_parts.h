@@ -7,10 +7,10 @@
 /* A float type and the integer of its width, with the numbers that describe them. */
 typedef struct rg_mb {
     rg_build *b;
-    rg_type t, u;      /* float, unsigned integer */
+    rg_type t, u; /* float, unsigned integer */
     bool f64;
-    int mantissa;      /* explicit bits: 23, 52 */
-    int bias;          /* 127, 1023 */
+    int mantissa; /* explicit bits: 23, 52 */
+    int bias;     /* 127, 1023 */
 } rg_mb;
 
 static inline rg_val m_k(const rg_mb *m, double v) {
@@ -89,7 +89,7 @@ typedef struct rg_m2 {
     rg_val hi, lo;
 } rg_m2;
 rg_m2 rg_m_two_sum(const rg_mb *m, rg_val a, rg_val b);
-rg_m2 rg_m_fast_sum(const rg_mb *m, rg_val a, rg_val b); /* |a| >= |b| or a == 0 */
+rg_m2 rg_m_fast_sum(const rg_mb *m, rg_val a, rg_val b);    /* |a| >= |b| or a == 0 */
 rg_m2 rg_m_two_product(const rg_mb *m, rg_val a, rg_val b); /* no overflow in 2^27 (2^12) a or b */
 rg_m2 rg_m_mul2(const rg_mb *m, rg_m2 a, rg_m2 b);
 rg_m2 rg_m_mul21(const rg_mb *m, rg_m2 a, rg_val b);
@@ -105,19 +105,20 @@ rg_val rg_m_copysign(const rg_mb *m, rg_val magnitude, rg_val sign);
 rg_val rg_m_scale(const rg_mb *m, rg_val x, rg_val k);
 /* x * 2^k where the result is normal and so is 2^k. */
 rg_val rg_m_scale_normal(const rg_mb *m, rg_val x, rg_val k);
-/* Finite x > 0 (subnormal too) = f * 2^k with f in [sqrt(1/2), sqrt(2)): returns f, sets *k (i32). */
+/* Finite x > 0 (subnormal too) = f * 2^k with f in [sqrt(1/2), sqrt(2)): returns f, sets *k (i32).
+ */
 rg_val rg_m_split(const rg_mb *m, rg_val x, rg_val *k);
 
 /* exp of hi + lo; |hi| may be anything, NaN too. */
 rg_val rg_m_exp2sum(const rg_mb *m, rg_val hi, rg_val lo);
 /* log of finite x > 0 to about twice the precision. */
 rg_m2 rg_m_log2sum(const rg_mb *m, rg_val x);
-rg_val rg_m_exp(const rg_mb *m, rg_op op, rg_val x);      /* exp exp2 expm1 sinh cosh tanh */
-rg_val rg_m_log(const rg_mb *m, rg_op op, rg_val x);      /* log log2 log10 log1p asinh acosh atanh */
+rg_val rg_m_exp(const rg_mb *m, rg_op op, rg_val x); /* exp exp2 expm1 sinh cosh tanh */
+rg_val rg_m_log(const rg_mb *m, rg_op op, rg_val x); /* log log2 log10 log1p asinh acosh atanh */
 rg_val rg_m_pow(const rg_mb *m, rg_op op, rg_val x, rg_val y); /* pow hypot; cbrt: y 0 */
-rg_val rg_m_trig(const rg_mb *m, rg_op op, rg_val x);     /* sin cos tan */
+rg_val rg_m_trig(const rg_mb *m, rg_op op, rg_val x);          /* sin cos tan */
 rg_val rg_m_arc(const rg_mb *m, rg_op op, rg_val x, rg_val y); /* asin acos atan atan2 */
-rg_val rg_m_special(const rg_mb *m, rg_op op, rg_val x);  /* erf erfc tgamma lgamma digamma */
+rg_val rg_m_special(const rg_mb *m, rg_op op, rg_val x);       /* erf erfc tgamma lgamma digamma */
 /* sin(pi x) for |x| <= 1/4, and cos(pi x). */
 rg_val rg_m_sinpi_small(const rg_mb *m, rg_val x);
 rg_val rg_m_cospi_small(const rg_mb *m, rg_val x);

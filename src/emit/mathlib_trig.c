@@ -75,8 +75,8 @@ static reduced reduce_large(const rg_mb *m, rg_val x) {
     rg_val e = m_sub(m, m_to_int(m, m_shr(m, u, m->mantissa)), m_i32(m, m->bias + m->mantissa));
     rg_val M = m_or(m, m_and(m, u, m_i(m, implicit - 1)), m_i(m, implicit));
     rg_val m0 = m_and(m, M, mask), m1 = m_shr(m, M, width);
-    /* Bits of 2/pi above position e - 2 give multiples of 4 only. Two limbs of zeros come before the
-     * point, because e may be negative. */
+    /* Bits of 2/pi above position e - 2 give multiples of 4 only. Two limbs of zeros come before
+     * the point, because e may be negative. */
     rg_val j = m_add(m, e, m_i32(m, 2 * width - 2));
     rg_val first = m_shr(m, j, m->f64 ? 5 : 4), within = m_and(m, j, m_i32(m, width - 1));
     rg_val back = m_sub(m, m_i32(m, width), within);
@@ -89,8 +89,8 @@ static reduced reduce_large(const rg_mb *m, rg_val x) {
     rg_val a = m_or(m, rg_b_op2(b, RG_SHL, raw, within), rg_b_op2(b, RG_SHR, raw_below, back));
     a = m_and(m, a, mask);
     rg_val x0 = m_mul(m, a, m0), x1 = m_mul(m, a_below, m1);
-    /* low half of this limb times m0, high half of the one below times m0, low half of the one below
-     * times m1; what is carried has the high half of that */
+    /* low half of this limb times m0, high half of the one below times m0, low half of the one
+     * below times m1; what is carried has the high half of that */
     rg_val sum = m_add(m, m_and(m, x0, mask), before);
     sum = m_add(m, sum, m_add(m, m_and(m, x1, mask), carry));
     rg_val next[7] = {raw,
@@ -142,8 +142,7 @@ static reduced reduce(const rg_mb *m, rg_val x) {
         rg_b_pop(b);
     }
     rg_b_if_done(b, i);
-    return (reduced){rg_result(b->fn, i, 0),
-                     {rg_result(b->fn, i, 1), rg_result(b->fn, i, 2)}};
+    return (reduced){rg_result(b->fn, i, 0), {rg_result(b->fn, i, 1), rg_result(b->fn, i, 2)}};
 }
 
 static rg_val sin_kernel(const rg_mb *m, rg_val x, rg_val y) {
@@ -205,9 +204,9 @@ rg_val rg_m_cospi_small(const rg_mb *m, rg_val x) {
 
 /* (asin x - x) / x for z = x^2 <= 1/4 */
 static rg_val asin_ratio(const rg_mb *m, rg_val z) {
-    static const double P[] = {1.66666666666666657415e-01,  -3.25565818622400915405e-01,
-                               2.01212532134862925881e-01,  -4.00555345006794114027e-02,
-                               7.91534994289814532176e-04,  3.47933107596021167570e-05};
+    static const double P[] = {1.66666666666666657415e-01, -3.25565818622400915405e-01,
+                               2.01212532134862925881e-01, -4.00555345006794114027e-02,
+                               7.91534994289814532176e-04, 3.47933107596021167570e-05};
     static const double Q[] = {1, -2.40339491173441421878e+00, 2.02094576023350569471e+00,
                                -6.88283971605453293030e-01, 7.70381505559019352791e-02};
     return m_div(m, m_mul(m, z, rg_m_poly(m, z, P, 6)), rg_m_poly(m, z, Q, 5));
@@ -246,16 +245,14 @@ static rg_val asin_acos(const rg_mb *m, bool is_sin, rg_val x) {
 
 /* atan of a >= 0 */
 static rg_val atan_positive(const rg_mb *m, rg_val a) {
-    static const double T[] = {3.33333333333329318027e-01,  -1.99999999998764832476e-01,
-                               1.42857142725034663711e-01,  -1.11111104054623557880e-01,
-                               9.09088713343650656196e-02,  -7.69187620504482999495e-02,
-                               6.66107313738753120669e-02,  -5.83357013379057348645e-02,
-                               4.97687799461593236017e-02,  -3.65315727442169155270e-02,
-                               1.62858201153657823623e-02};
+    static const double T[] = {
+        3.33333333333329318027e-01,  -1.99999999998764832476e-01, 1.42857142725034663711e-01,
+        -1.11111104054623557880e-01, 9.09088713343650656196e-02,  -7.69187620504482999495e-02,
+        6.66107313738753120669e-02,  -5.83357013379057348645e-02, 4.97687799461593236017e-02,
+        -3.65315727442169155270e-02, 1.62858201153657823623e-02};
     static const double limit[] = {0.4375, 0.6875, 1.1875, 2.4375};
     rg_val zero = m_k(m, 0), one = m_k(m, 1), two = m_k(m, 2), x15 = m_k(m, 1.5);
-    rg_val up[4] = {m_sub(m, m_add(m, a, a), one), m_sub(m, a, one), m_sub(m, a, x15),
-                    m_k(m, -1)};
+    rg_val up[4] = {m_sub(m, m_add(m, a, a), one), m_sub(m, a, one), m_sub(m, a, x15), m_k(m, -1)};
     rg_val down[4] = {m_add(m, two, a), m_add(m, a, one), m_add(m, one, m_mul(m, x15, a)), a};
     rg_val hi[4] = {m_k2(m, 4.6364760399e-01, 4.63647609000806093515e-01),
                     m_k2(m, 7.8539812565e-01, 7.85398163397448278999e-01),

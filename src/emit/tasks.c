@@ -129,8 +129,8 @@ static void find_tasks(planner *p, rg_rid r) {
     for (uint32_t k = 0; k < g->ins.n; k++) {
         rg_iid id = g->ins.at[k];
         const rg_ins *i = &f->ins.at[id];
-        bool breaks = plan->walked[id] || i->op == RG_PARALLEL || i->op == RG_COPY ||
-                      i->op == RG_YIELD;
+        bool breaks =
+            plan->walked[id] || i->op == RG_PARALLEL || i->op == RG_COPY || i->op == RG_YIELD;
         bool idle = false; /* the host's, and no reason to end the stretch */
         if (i->op == RG_ALLOC) {
             idle = true;

@@ -66,13 +66,14 @@ typedef struct rg_task {
     rg_iid parallel; /* 0: a stretch */
     rg_rid region;   /* the kernel-level region that lists it */
     RG_VEC(rg_iid) stretch;
-    RG_VEC(rg_val) host_inputs;   /* values that the host passes in the argument block, in order;
-                                     also `scalar` instructions inside the task */
-    RG_VEC(rg_val) slot_inputs;   /* values read from their slots */
-    RG_VEC(rg_val) outputs;       /* values written to their slots (reductions: combined there) */
-    RG_VEC(rg_aid) arrays;        /* arrays that it reads or writes (not its own), each once */
-    RG_VEC(uint8_t) array_use;    /* RG_TASK_ bits, for each of arrays */
-    RG_VEC(uint32_t) array_need;  /* for each of arrays: slot + 1 of its `need`, or 0 */
+    RG_VEC(rg_val)
+    host_inputs;                 /* values that the host passes in the argument block, in order;
+                                    also `scalar` instructions inside the task */
+    RG_VEC(rg_val) slot_inputs;  /* values read from their slots */
+    RG_VEC(rg_val) outputs;      /* values written to their slots (reductions: combined there) */
+    RG_VEC(rg_aid) arrays;       /* arrays that it reads or writes (not its own), each once */
+    RG_VEC(uint8_t) array_use;   /* RG_TASK_ bits, for each of arrays */
+    RG_VEC(uint32_t) array_need; /* for each of arrays: slot + 1 of its `need`, or 0 */
     RG_VEC(rg_task_scratch) scratch;
 } rg_task;
 
@@ -103,13 +104,13 @@ uint32_t rg_task_column_size(const rg_fn *f, const rg_task_scratch *s, uint32_t 
  *              low word): as in slots. Of a slot with a 32-bit type read the low word only */
 typedef struct rg_task_layout {
     uint32_t size, slots32, slots64, ranges;
-    uint32_t *array;     /* [task.arrays.n] */
-    uint32_t *words32;   /* [task.arrays.n] UINT32_MAX: none */
-    uint32_t *words64;   /* [task.arrays.n] UINT32_MAX: none */
-    uint32_t *extents;   /* [task.arrays.n] */
-    uint32_t *capacity;  /* [task.scratch.n] */
-    uint32_t *column;    /* [task.scratch.n] the first leaf's reference; 8 bytes each */
-    uint32_t *input;     /* [task.host_inputs.n] */
+    uint32_t *array;    /* [task.arrays.n] */
+    uint32_t *words32;  /* [task.arrays.n] UINT32_MAX: none */
+    uint32_t *words64;  /* [task.arrays.n] UINT32_MAX: none */
+    uint32_t *extents;  /* [task.arrays.n] */
+    uint32_t *capacity; /* [task.scratch.n] */
+    uint32_t *column;   /* [task.scratch.n] the first leaf's reference; 8 bytes each */
+    uint32_t *input;    /* [task.host_inputs.n] */
 } rg_task_layout;
 
 rg_task_layout *rg_task_layout_make(rg_arena *a, const rg_fn *f, const rg_task *t);

@@ -102,14 +102,63 @@ static double uniform(double lo, double hi) {
     return lo + (hi - lo) * (double)(next_bits() >> 11) * 0x1p-53;
 }
 
-static const double special[] = {0.0, -0.0, 1, -1, 0.5, -0.5, 2, -2, 3, -3, 1.5, -1.5, 4, 10, 100,
-                                 -100, 0.25, 0.75, 1e-3, 1e-30, -1e-30, 1e30, -1e30, INFINITY,
-                                 -(double)INFINITY, NAN, 1e-40, 1e38, 88.5, 89.5, -87, -104, 128,
-                                 -150, 1.57079637050628662109375, 3.1415927410125732421875,
-                                 0x1.0p-149, 0x1p-126, 1.0000001, 0.99999994, 0x1.fffffep127};
-static const double special64[] = {709.5, 710, -745, -746, 1e300, -1e300, 1e-310, 5e-324,
-                                   0x1.fffffffffffffp1023, 6381956970095103.0 * 0x1p797, 1023, 1024,
-                                   -1074, -1075, 171.5, 172};
+static const double special[] = {0.0,
+                                 -0.0,
+                                 1,
+                                 -1,
+                                 0.5,
+                                 -0.5,
+                                 2,
+                                 -2,
+                                 3,
+                                 -3,
+                                 1.5,
+                                 -1.5,
+                                 4,
+                                 10,
+                                 100,
+                                 -100,
+                                 0.25,
+                                 0.75,
+                                 1e-3,
+                                 1e-30,
+                                 -1e-30,
+                                 1e30,
+                                 -1e30,
+                                 INFINITY,
+                                 -(double)INFINITY,
+                                 NAN,
+                                 1e-40,
+                                 1e38,
+                                 88.5,
+                                 89.5,
+                                 -87,
+                                 -104,
+                                 128,
+                                 -150,
+                                 1.57079637050628662109375,
+                                 3.1415927410125732421875,
+                                 0x1.0p-149,
+                                 0x1p-126,
+                                 1.0000001,
+                                 0.99999994,
+                                 0x1.fffffep127};
+static const double special64[] = {709.5,
+                                   710,
+                                   -745,
+                                   -746,
+                                   1e300,
+                                   -1e300,
+                                   1e-310,
+                                   5e-324,
+                                   0x1.fffffffffffffp1023,
+                                   6381956970095103.0 * 0x1p797,
+                                   1023,
+                                   1024,
+                                   -1074,
+                                   -1075,
+                                   171.5,
+                                   172};
 
 static double random_argument(const test_case *t, rg_type type, int k) {
     double x;
@@ -138,12 +187,17 @@ static rg_fn *build(rg_arena *a, rg_op op, rg_type t, rg_type result) {
         rg_val *e = RG_NEW(a, rg_val);
         *e = count;
         rg_mem mem = rg_type_mem(k == 2 ? result : t);
-        rg_ir_array init = {.name = k == 0 ? "x" : k == 1 ? "y" : "out", .kind = RG_ARR_PARAM,
-                            .elem = rg_elem_scalar(mem), .rank = 1, .extents = e,
+        rg_ir_array init = {.name = k == 0   ? "x"
+                                    : k == 1 ? "y"
+                                             : "out",
+                            .kind = RG_ARR_PARAM,
+                            .elem = rg_elem_scalar(mem),
+                            .rank = 1,
+                            .extents = e,
                             .param = (uint32_t)k};
         arrays[k] = rg_array_new(f, &init);
-        rg_param p = {.name = init.name, .is_array = true, .array = arrays[k], .elem = init.elem,
-                      .rank = 1};
+        rg_param p = {
+            .name = init.name, .is_array = true, .array = arrays[k], .elem = init.elem, .rank = 1};
         RG_PUSH(a, &f->params, p);
     }
     rg_val bounds[2] = {rg_b_int(b, RG_I64, 0), count};
@@ -230,8 +284,8 @@ static void check(const test_case *t, rg_type type, int rounds) {
                 want = NAN;
             double rounded = result == RG_F32 ? (double)(float)want : (double)want;
             if ((isnan(rounded) && isnan(got)) || rounded == got) {
-                bool sign = rg_type_is_float(result) && !isnan(got) &&
-                            signbit(rounded) != signbit(got);
+                bool sign =
+                    rg_type_is_float(result) && !isnan(got) && signbit(rounded) != signbit(got);
                 if (sign && t->op != RG_FDIM)
                     fail_msg("%s(%a, %a) = %a, not %a: sign", rg_ops[t->op].text, u, v, got,
                              rounded);
@@ -257,8 +311,8 @@ static void check(const test_case *t, rg_type type, int rounds) {
         }
     }
     if (getenv("RG_VERBOSE"))
-        printf("%-10s %s  %.2Lf ulp at %a %a (%g)\n", rg_ops[t->op].text, rg_type_name(type),
-               worst, worst_x, worst_y, worst_x);
+        printf("%-10s %s  %.2Lf ulp at %a %a (%g)\n", rg_ops[t->op].text, rg_type_name(type), worst,
+               worst_x, worst_y, worst_x);
     else if (worst > (wide)bound)
         fail_msg("%s of %s: %.2Lf ulp at %a, %a; the bound is %g", rg_ops[t->op].text,
                  rg_type_name(type), worst, worst_x, worst_y, bound);
@@ -321,8 +375,9 @@ static void test_ldexp(void **state) {
     if (RG_GUARD(a))
         fail_msg("%s", rg_arena_message(a));
     /* By constant folding: every op of the library folds, so a constant comes out. */
-    static const int powers[] = {0, 1, -1, 10, -10, 100, -100, 127, -126, 128, -127, -149, -150,
-                                 -151, 200, -200, 1023, -1022, -1074, -1075, 2100, -2100};
+    static const int powers[] = {0,    1,     -1,    10,    -10,  100,  -100, 127,
+                                 -126, 128,   -127,  -149,  -150, -151, 200,  -200,
+                                 1023, -1022, -1074, -1075, 2100, -2100};
     for (rg_type t = RG_F32; t <= RG_F64; t++)
         for (size_t k = 0; k < sizeof special / sizeof *special; k++)
             for (size_t p = 0; p < sizeof powers / sizeof *powers; p++) {
@@ -331,8 +386,8 @@ static void test_ldexp(void **state) {
                 rg_build *b = rg_b_new(f);
                 rg_val x[2] = {rg_b_real(b, t, u), rg_b_int(b, RG_I32, powers[p])};
                 rg_val r = rg_math_build(b, RG_LDEXP, t, x);
-                static double got; /* static: it stands across the guard's setjmp */
-                double want = t == RG_F32 ? (double)ldexpf((float)u, powers[p]) : ldexp(u, powers[p]);
+                double got,
+                    want = t == RG_F32 ? (double)ldexpf((float)u, powers[p]) : ldexp(u, powers[p]);
                 assert_true(rg_val_const_real(f, r, &got));
                 if (!(isnan(want) && isnan(got)) && memcmp(&want, &got, sizeof got) != 0)
                     fail_msg("ldexp(%a, %d) = %a, not %a", u, powers[p], got, want);

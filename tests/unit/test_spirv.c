@@ -26,27 +26,77 @@ typedef struct config {
 } config;
 
 static const config configs[] = {
-    {"address", "vulkan1.2",
-     {.version = 0x00010300, .addressing = RG_SPIRV_ADDRESS, .f64 = true, .i64 = true, .i16 = true,
-      .i8 = true, .i64_atomics = true, .workgroup = 64}, false},
-    {"address-full", "vulkan1.2",
-     {.version = 0x00010500, .addressing = RG_SPIRV_ADDRESS, .f64 = true, .i64 = true, .i16 = true,
-      .i8 = true, .i64_atomics = true, .atomic_f32_add = true, .atomic_f64_add = true,
-      .subgroup_add = true, .signed_zero_inf_nan = true, .workgroup = 256}, true},
-    {"address-bare", "vulkan1.2",
-     {.version = 0x00010300, .addressing = RG_SPIRV_ADDRESS, .workgroup = 48}, false},
-    {"offset", "vulkan1.1",
-     {.version = 0x00010300, .addressing = RG_SPIRV_OFFSET, .f64 = true, .i64 = true, .i16 = true,
-      .i8 = true, .i64_atomics = true, .atomic_f32_add = true, .workgroup = 64}, false},
-    {"offset-bare", "vulkan1.1",
-     {.version = 0x00010300, .addressing = RG_SPIRV_OFFSET, .workgroup = 64}, false},
-    {"address-early", "vulkan1.2",
-     {.version = 0x00010500, .addressing = RG_SPIRV_ADDRESS, .f64 = true, .i64 = true, .i16 = true,
-      .i8 = true, .i64_atomics = true, .atomic_f32_add = true, .subgroup_add = true,
-      .signed_zero_inf_nan = true, .loops_end_early = true, .workgroup = 256}, false},
-    {"offset-64", "vulkan1.1",
-     {.version = 0x00010300, .addressing = RG_SPIRV_OFFSET, .f64 = true, .i64 = true,
-      .i64_atomics = true, .subgroup_add = true, .workgroup = 128}, true},
+    {"address",
+     "vulkan1.2",
+     {.version = 0x00010300,
+      .addressing = RG_SPIRV_ADDRESS,
+      .f64 = true,
+      .i64 = true,
+      .i16 = true,
+      .i8 = true,
+      .i64_atomics = true,
+      .workgroup = 64},
+     false},
+    {"address-full",
+     "vulkan1.2",
+     {.version = 0x00010500,
+      .addressing = RG_SPIRV_ADDRESS,
+      .f64 = true,
+      .i64 = true,
+      .i16 = true,
+      .i8 = true,
+      .i64_atomics = true,
+      .atomic_f32_add = true,
+      .atomic_f64_add = true,
+      .subgroup_add = true,
+      .signed_zero_inf_nan = true,
+      .workgroup = 256},
+     true},
+    {"address-bare",
+     "vulkan1.2",
+     {.version = 0x00010300, .addressing = RG_SPIRV_ADDRESS, .workgroup = 48},
+     false},
+    {"offset",
+     "vulkan1.1",
+     {.version = 0x00010300,
+      .addressing = RG_SPIRV_OFFSET,
+      .f64 = true,
+      .i64 = true,
+      .i16 = true,
+      .i8 = true,
+      .i64_atomics = true,
+      .atomic_f32_add = true,
+      .workgroup = 64},
+     false},
+    {"offset-bare",
+     "vulkan1.1",
+     {.version = 0x00010300, .addressing = RG_SPIRV_OFFSET, .workgroup = 64},
+     false},
+    {"address-early",
+     "vulkan1.2",
+     {.version = 0x00010500,
+      .addressing = RG_SPIRV_ADDRESS,
+      .f64 = true,
+      .i64 = true,
+      .i16 = true,
+      .i8 = true,
+      .i64_atomics = true,
+      .atomic_f32_add = true,
+      .subgroup_add = true,
+      .signed_zero_inf_nan = true,
+      .loops_end_early = true,
+      .workgroup = 256},
+     false},
+    {"offset-64",
+     "vulkan1.1",
+     {.version = 0x00010300,
+      .addressing = RG_SPIRV_OFFSET,
+      .f64 = true,
+      .i64 = true,
+      .i64_atomics = true,
+      .subgroup_add = true,
+      .workgroup = 128},
+     true},
 };
 enum { N_CONFIGS = sizeof configs / sizeof *configs };
 
@@ -100,8 +150,7 @@ static void emit_config(const rg_fn *f, rg_unit *u, const char *stem, int k, FIL
     rg_arena_free(a);
 }
 
-static void emit_file(const char *dir, const char *name, bool is_double,
-                      FILE *script[N_CONFIGS]) {
+static void emit_file(const char *dir, const char *name, bool is_double, FILE *script[N_CONFIGS]) {
     static const char *const defines[] = {"REAL=double"};
     char path[512];
     size_t size = 0;
@@ -182,6 +231,71 @@ static void test_emit_all(void **state) {
     assert_true(emitted > 0);
 }
 
+/* A kernel with a thousand arrays, each with a gradient, of every type of element: emitted in both
+ * modes, with one binding for the arguments and no more than one for each width of words. */
+static void test_many_arrays(void **state) {
+    (void)state;
+    static const char *const types[] = {"float", "double", "int8_t", "uint16_t", "int64_t", "item"};
+    rg_arena *a = rg_arena_new(NULL);
+    assert_non_null(a);
+    if (RG_GUARD(a))
+        fail_msg("%s", rg_arena_message(a) ? rg_arena_message(a) : "thrown");
+    rg_text t = {.arena = a};
+    rg_text_add(&t,
+                "#include <stdint.h>\ntypedef struct { float w; int8_t k; double v[2]; } item;\n"
+                "void many(int n");
+    for (int k = 0; k < 1000; k++)
+        rg_text_format(&t, ", const %s a%d[n]", types[k % 6], k);
+    rg_text_add(&t, ", float y[n]) {\n#pragma omp parallel for\nfor (int i = 0; i < n; i++) {\n");
+    for (int k = 0; k < 1000; k++)
+        rg_text_format(&t, "y[i] += (float)a%d[i]%s;\n", k,
+                       k % 6 == 5 ? ".w * 2 + (float)a5[i].v[i % 2]" : "");
+    rg_text_add(&t, "}\n}\n");
+    rg_compile_options co = {.n_defines = 0};
+    rg_unit *u = NULL;
+    rg_compile_status s =
+        rg_unit_compile(NULL, "many.c", rg_text_str(&t), strlen(rg_text_str(&t)), &co, &u);
+    assert_int_equal(s, RG_COMPILED);
+    uint8_t active[1002];
+    memset(active, 1, sizeof active);
+    const rg_fn *f = u->module->kernels.at[0];
+    for (uint32_t p = 0; p < f->params.n; p++)
+        active[p] = f->params.at[p].is_array && rg_elem_has_float(f->params.at[p].elem);
+    rg_activity act = {.nparams = f->params.n, .active = active};
+    rg_variant *v = NULL;
+    s = rg_variant_build(u, 0, RG_ADJOINT, &act, NULL, &v);
+    assert_int_equal(s, RG_COMPILED);
+    for (int k = 0; k < N_CONFIGS; k++) {
+        if (!configs[k].caps.f64)
+            continue;
+        rg_diags d = {.arena = a, .sources = u->sources};
+        rg_task_plan *plan = rg_tasks_plan(a, v->fn);
+        rg_spirv_options o = {.caps = configs[k].caps, .index64 = configs[k].index64};
+        rg_spirv_module *m = rg_emit_spirv(a, v->fn, plan, &o, &d);
+        assert_non_null(m);
+        for (uint32_t q = 0; q < plan->tasks.n; q++) {
+            int bindings = 0;
+            for (int b = 0; b < 64; b++)
+                bindings += (int)(m->bindings[4 * q] >> b & 1);
+            assert_true(bindings <= (configs[k].caps.addressing == RG_SPIRV_ADDRESS ? 1 : 5));
+        }
+        char path[256];
+        snprintf(path, sizeof path, "%s/%s.list", folder, configs[k].name);
+        FILE *list = fopen(path, "a");
+        assert_non_null(list);
+        fprintf(list, "many.%s.spv\n", configs[k].name);
+        fclose(list);
+        snprintf(path, sizeof path, "%s/many.%s.spv", folder, configs[k].name);
+        FILE *out = fopen(path, "wb");
+        assert_non_null(out);
+        fwrite(m->words, 4, m->count, out);
+        fclose(out);
+    }
+    rg_variant_free(v);
+    rg_unit_free(u);
+    rg_arena_free(a);
+}
+
 /* Runs `body` for each module of configuration k; the shell prints what fails. */
 static void run_tool(int k, const char *body) {
     char command[1024], line[512];
@@ -251,6 +365,7 @@ static int teardown(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_emit_all),
+        cmocka_unit_test(test_many_arrays),
         cmocka_unit_test(test_valid),
         cmocka_unit_test(test_valid_optimised),
     };

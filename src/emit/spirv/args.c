@@ -72,10 +72,10 @@ static void list_members(rg_spv_fn *c) {
     }
     for (uint32_t k = 0; k < t->host_inputs.n; k++) {
         const rg_value *v = &f->vals.at[t->host_inputs.at[k]];
-        uint32_t type = v->type == RG_BOOL            ? s->t_u32
-                        : rg_type_is_float(v->type) ||
-                                  rg_type_size(v->type) == 4 ? rg_spv_value_type(s, v->type)
-                                                             : whole;
+        uint32_t type = v->type == RG_BOOL ? s->t_u32
+                        : rg_type_is_float(v->type) || rg_type_size(v->type) == 4
+                            ? rg_spv_value_type(s, v->type)
+                            : whole;
         member(c, l->input[k], type, v->name ? v->name : "input");
     }
 }
@@ -154,9 +154,9 @@ static uint32_t load_member(rg_spv_fn *c, uint32_t offset, uint32_t *type) {
     if (lo >= c->members.n || c->members.at[lo].offset != offset)
         rg_bug(c->s->arena, "SPIR-V: no argument at offset %u", offset);
     *type = c->members.at[lo].type;
-    uint32_t p = RG_SPV_OP(c, SpvOpAccessChain,
-                           rg_spv_pointer(c->s, SpvStorageClassStorageBuffer, *type), c->args,
-                           rg_spv_u32(c->s, lo));
+    uint32_t p =
+        RG_SPV_OP(c, SpvOpAccessChain, rg_spv_pointer(c->s, SpvStorageClassStorageBuffer, *type),
+                  c->args, rg_spv_u32(c->s, lo));
     uint32_t id = RG_SPV_OP(c, SpvOpLoad, *type, p);
     if (!c->members.at[lo].pointer)
         return id;
@@ -261,11 +261,11 @@ uint32_t rg_spv_block(rg_spv_fn *c, uint32_t block, uint32_t bytes, bool is_floa
         rg_spv_capability(s, SpvCapabilityStorageBuffer16BitAccess);
         rg_spv_extension(s, "SPV_KHR_16bit_storage");
     }
-    uint32_t type = words_struct(
-        s, is_float ? rg_spv_float(s, bytes * 8) : rg_spv_int(s, bytes * 8), bytes);
-    uint32_t id = bound(c, type, binding,
-                        rg_format(s->arena, "block%u_%s%u", block, is_float ? "f" : "w",
-                                  bytes * 8));
+    uint32_t type =
+        words_struct(s, is_float ? rg_spv_float(s, bytes * 8) : rg_spv_int(s, bytes * 8), bytes);
+    uint32_t id =
+        bound(c, type, binding,
+              rg_format(s->arena, "block%u_%s%u", block, is_float ? "f" : "w", bytes * 8));
     rg_spv_decorate(s, id, SpvDecorationAliased);
     RG_PUSH(s->arena, &s->blocks, (rg_spv_bound){binding, is_float, id});
     c->bindings[binding / 64 & 3] |= (uint64_t)1 << binding % 64;

@@ -116,8 +116,7 @@ void rg_spv_atomic(rg_spv_fn *c, rg_red kind, rg_mem mem, uint32_t word, uint32_
         rg_spv_capability(s, wide ? SpvCapabilityAtomicFloat64AddEXT
                                   : SpvCapabilityAtomicFloat32AddEXT);
         rg_spv_extension(s, "SPV_EXT_shader_atomic_float_add");
-        uint32_t r =
-            RG_SPV_OP(c, SpvOpAtomicFAddEXT, type, float_word, scope(c), relaxed(c), v);
+        uint32_t r = RG_SPV_OP(c, SpvOpAtomicFAddEXT, type, float_word, scope(c), relaxed(c), v);
         if (old)
             *old = r;
         if (fresh)

@@ -17,35 +17,36 @@ typedef enum rg_spirv_addressing {
 
 /* What the device was measured to do right (runtime probe); false: use a fallback. */
 typedef struct rg_spirv_caps {
-    uint32_t version;       /* 0x00010300 ... */
+    uint32_t version; /* 0x00010300 ... */
     rg_spirv_addressing addressing;
-    bool f64, i64;          /* arithmetic and storage of that type */
-    bool i16, i8;           /* arithmetic, and storage in buffers (addresses need both) */
-    bool f16;               /* not used: halves are converted by integer arithmetic */
+    bool f64, i64; /* arithmetic and storage of that type */
+    bool i16, i8;  /* arithmetic, and storage in buffers (addresses need both) */
+    bool f16;      /* not used: halves are converted by integer arithmetic */
     bool atomic_f32_add, atomic_f64_add, i64_atomics;
-    bool signed_zero_inf_nan;      /* SignedZeroInfNanPreserve 32 (and 64) */
-    bool subgroup_add;             /* OpGroupNonUniformFAdd and friends, in compute */
-    uint32_t workgroup;            /* size of one-dimensional workgroups; 0: 128 */
-    uint32_t blocks;               /* offset mode: memory blocks bound */
-    bool loops_end_early;          /* the driver ends long loops early: each loop that did not come to
-                                      its end stores 1 in slot guard_slot */
-    bool naive_loads; /* test builds only: plain loads through physical pointers, the known-bad form */
+    bool signed_zero_inf_nan; /* SignedZeroInfNanPreserve 32 (and 64) */
+    bool subgroup_add;        /* OpGroupNonUniformFAdd and friends, in compute */
+    uint32_t workgroup;       /* size of one-dimensional workgroups; 0: 128 */
+    uint32_t blocks;          /* offset mode: memory blocks bound */
+    bool loops_end_early;     /* the driver ends long loops early: each loop that did not come to
+                                 its end stores 1 in slot guard_slot */
+    bool naive_loads; /* test builds only: plain loads through physical pointers, the known-bad form
+                       */
 } rg_spirv_caps;
 
 typedef struct rg_spirv_options {
     rg_spirv_caps caps;
-    bool index64;    /* 64-bit element offsets and flattened ranges: some array passes 2^31 - 1
-                        elements or (offset mode) its block 2^31 words, or a range 2^30 iterations */
-    bool contract;   /* allow contraction of a*b+c: NoContraction is left out */
+    bool index64;  /* 64-bit element offsets and flattened ranges: some array passes 2^31 - 1
+                      elements or (offset mode) its block 2^31 words, or a range 2^30 iterations */
+    bool contract; /* allow contraction of a*b+c: NoContraction is left out */
     const uint32_t *block_of; /* offset mode: [arrays.n] block of each array; NULL: all 0 */
     uint32_t slots_block, scratch_block; /* offset mode */
-    uint32_t guard_slot; /* with loops_end_early */
+    uint32_t guard_slot;                 /* with loops_end_early */
 } rg_spirv_options;
 
 typedef struct rg_spirv_module {
     uint32_t *words;
     size_t count;
-    uint64_t *bindings; /* [tasks][4] bit b of word b / 64: binding b is used by the task */
+    uint64_t *bindings;  /* [tasks][4] bit b of word b / 64: binding b is used by the task */
     uint32_t *workgroup; /* [tasks] invocations of one workgroup: 1 for a stretch */
 } rg_spirv_module;
 

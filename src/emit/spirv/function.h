@@ -33,19 +33,19 @@ typedef struct rg_spv_fn {
     const rg_task *task;
     const rg_task_layout *layout;
     rg_spv_words vars, entry, code;
-    rg_spv_words *out;   /* entry or code */
+    rg_spv_words *out;           /* entry or code */
     uint32_t entry_label, block; /* label of the block being written */
-    uint32_t *id, *low;  /* [vals] the value, and its low 32 bits */
-    uint8_t *demand;     /* [vals] */
-    rg_loc loc;          /* of the last OpLine */
+    uint32_t *id, *low;          /* [vals] the value, and its low 32 bits */
+    uint8_t *demand;             /* [vals] */
+    rg_loc loc;                  /* of the last OpLine */
     bool address, index64;
     uint32_t t_index;
-    uint32_t args;       /* the argument block's variable */
-    uint32_t args_type;  /* address mode: its struct; offset mode: words */
+    uint32_t args;      /* the argument block's variable */
+    uint32_t args_type; /* address mode: its struct; offset mode: words */
     RG_VEC(rg_spv_member) members;
     RG_VEC(uint32_t) interface;
     rg_spv_array_state *arrays;
-    uint32_t slots[2];   /* views of the slots: 32 and 64 bits */
+    uint32_t slots[2];                /* views of the slots: 32 and 64 bits */
     uint32_t invocation, invocations; /* in the index type; stretch: 0 */
     uint32_t workgroup;
     uint64_t bindings[4];

@@ -93,8 +93,7 @@ void rg_spv_rmw(rg_spv_fn *c, rg_iid i) {
     bool want_new = ins->nres && (ins->flags & RG_INS_CAPTURE_NEW);
     if (is_own(c, ins->array) || !c->task->parallel) {
         old = rg_spv_place_load(c, &p);
-        fresh = rg_spv_wrap(c, p.leaf->mem, t,
-                            rg_spv_combine(c, (rg_red)ins->imm.i, t, old, v));
+        fresh = rg_spv_wrap(c, p.leaf->mem, t, rg_spv_combine(c, (rg_red)ins->imm.i, t, old, v));
         rg_spv_place_store(c, &p, fresh);
     } else {
         atomic_at(c, &p, (rg_red)ins->imm.i, v, ins->loc, ins->nres ? &old : NULL,
@@ -138,8 +137,7 @@ static counted count_to(rg_spv_fn *c, uint32_t n) {
 static void count_end(rg_spv_fn *c, const counted *l) {
     rg_spv_branch(c, l->next);
     rg_spv_label(c, l->next);
-    uint32_t next =
-        RG_SPV_OP(c, SpvOpIAdd, c->t_index, l->counter, rg_spv_const_index(c, 1));
+    uint32_t next = RG_SPV_OP(c, SpvOpIAdd, c->t_index, l->counter, rg_spv_const_index(c, 1));
     c->out->at[l->at] = next;
     rg_spv_branch(c, l->header);
     rg_spv_label(c, l->merge);
@@ -173,7 +171,7 @@ static void clear(rg_spv_fn *c, rg_aid a, uint32_t n) {
         }
         p.guard = 0; /* n is no more than there is */
         rg_type t = rg_mem_value(e->leaves[k].mem);
-        uint32_t zero = t == RG_BOOL ? rg_spv_const_bool(c->s, false)
+        uint32_t zero = t == RG_BOOL          ? rg_spv_const_bool(c->s, false)
                         : rg_type_is_float(t) ? rg_spv_const_real(c->s, t, 0)
                                               : rg_spv_const_int(c->s, t, 0);
         rg_spv_place_store(c, &p, zero);
@@ -211,8 +209,7 @@ static void take_variables(rg_spv_fn *c, rg_iid i) {
     }
     for (uint32_t k = 0; k < a->elem->nleaves; k++) {
         uint64_t n = count * inner_count(&a->elem->leaves[k]);
-        uint32_t type = rg_spv_array(c->s, held_type(c, &a->elem->leaves[k]),
-                                     n ? (uint32_t)n : 1);
+        uint32_t type = rg_spv_array(c->s, held_type(c, &a->elem->leaves[k]), n ? (uint32_t)n : 1);
         if (!st->column[k]) {
             st->column[k] = rg_spv_variable(c, type);
             rg_spv_name(c->s, st->column[k], a->name);
@@ -259,8 +256,8 @@ static void take_scratch(rg_spv_fn *c, rg_iid i) {
         uint32_t fits = count, merge = rg_spv_if(c, over);
         uint32_t at = rg_spv_slot_word(c, 2 * (q->need - 1), 4, false);
         uint32_t wanted = c->index64 ? RG_SPV_OP(c, SpvOpUConvert, s->t_u32, count) : count;
-        RG_SPV_OP(c, SpvOpAtomicUMax, s->t_u32, at, rg_spv_u32(s, SpvScopeDevice),
-                  rg_spv_u32(s, 0), wanted);
+        RG_SPV_OP(c, SpvOpAtomicUMax, s->t_u32, at, rg_spv_u32(s, SpvScopeDevice), rg_spv_u32(s, 0),
+                  wanted);
         rg_spv_branch(c, merge);
         rg_spv_label(c, merge);
         count = RG_SPV_OP(c, SpvOpSelect, c->t_index, over, st->capacity, fits);
@@ -378,11 +375,11 @@ void rg_spv_slot_combine(rg_spv_fn *c, uint32_t slot, rg_red kind, rg_type t, ui
     rg_mem mem = slot_mem(t);
     if (t == RG_BOOL) {
         v = RG_SPV_OP(c, SpvOpSelect, s->t_u32, v, rg_spv_u32(s, 1), rg_spv_u32(s, 0));
-        kind = kind == RG_RED_XOR ? RG_RED_XOR
-               : kind == RG_RED_MUL || kind == RG_RED_AND || kind == RG_RED_LAND ||
-                       kind == RG_RED_MIN
-                   ? RG_RED_AND
-                   : RG_RED_OR;
+        kind =
+            kind == RG_RED_XOR ? RG_RED_XOR
+            : kind == RG_RED_MUL || kind == RG_RED_AND || kind == RG_RED_LAND || kind == RG_RED_MIN
+                ? RG_RED_AND
+                : RG_RED_OR;
     }
     /* The slots' address is one of words; the few adds of a reduction do with a swap. */
     bool wide = rg_mem_size(mem) == 8;

@@ -255,8 +255,8 @@ rg_spirv_module *rg_spv_finish(rg_spv *s) {
                              : SpvAddressingModelLogical,
                     SpvMemoryModelGLSL450};
     rg_spv_put(s, &model, SpvOpMemoryModel, w, 2);
-    const rg_spv_words *sections[] = {&s->caps,    &s->exts,  &import,         &model,
-                                      &s->entries, &s->modes, &s->strings,     &s->names,
+    const rg_spv_words *sections[] = {&s->caps,        &s->exts,  &import,      &model,
+                                      &s->entries,     &s->modes, &s->strings,  &s->names,
                                       &s->annotations, &s->types, &s->functions};
     size_t n = 5;
     for (size_t k = 0; k < sizeof sections / sizeof *sections; k++)

@@ -16,7 +16,8 @@ typedef struct rg_spv_interned {
     uint32_t id;
 } rg_spv_interned;
 
-/* A variable over a memory block, and the type of an element in buffers: made once for all tasks. */
+/* A variable over a memory block, and the type of an element in buffers: made once for all tasks.
+ */
 typedef struct rg_spv_bound {
     uint32_t binding;
     bool is_float;
@@ -81,7 +82,7 @@ uint32_t rg_spv_type_words(rg_spv *s, SpvOp op, const uint32_t *words, uint32_t 
 #define RG_SPV_TYPE(s, op, ...)                                                                    \
     rg_spv_type_words((s), (op), (const uint32_t[]){__VA_ARGS__},                                  \
                       sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
-uint32_t rg_spv_int(rg_spv *s, uint32_t bits);   /* unsigned: signs are the instructions' business */
+uint32_t rg_spv_int(rg_spv *s, uint32_t bits); /* unsigned: signs are the instructions' business */
 uint32_t rg_spv_float(rg_spv *s, uint32_t bits);
 uint32_t rg_spv_pointer(rg_spv *s, SpvStorageClass c, uint32_t type);
 uint32_t rg_spv_array(rg_spv *s, uint32_t type, uint32_t n); /* no layout: not for buffers */

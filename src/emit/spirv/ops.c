@@ -11,14 +11,49 @@ typedef struct opcode {
 } opcode;
 
 static const opcode opcodes[] = {
-#define X(n) {#n, SpvOp##n}
-    X(FAdd), X(IAdd), X(FSub), X(ISub), X(FMul), X(IMul), X(FDiv), X(SDiv), X(UDiv), X(SRem),
-    X(UMod), X(FNegate), X(SNegate), X(LogicalAnd), X(LogicalOr), X(LogicalNotEqual),
-    X(LogicalNot), X(BitwiseAnd), X(BitwiseOr), X(BitwiseXor), X(Not), X(ShiftLeftLogical),
-    X(ShiftRightArithmetic), X(ShiftRightLogical), X(FOrdEqual), X(IEqual), X(FUnordNotEqual),
-    X(INotEqual), X(FOrdLessThan), X(SLessThan), X(ULessThan), X(FOrdLessThanEqual),
-    X(SLessThanEqual), X(ULessThanEqual), X(FOrdGreaterThan), X(SGreaterThan), X(UGreaterThan),
-    X(FOrdGreaterThanEqual), X(SGreaterThanEqual), X(UGreaterThanEqual), X(Select)
+#define X(n)                                                                                       \
+    { #n, SpvOp##n }
+    X(FAdd),
+    X(IAdd),
+    X(FSub),
+    X(ISub),
+    X(FMul),
+    X(IMul),
+    X(FDiv),
+    X(SDiv),
+    X(UDiv),
+    X(SRem),
+    X(UMod),
+    X(FNegate),
+    X(SNegate),
+    X(LogicalAnd),
+    X(LogicalOr),
+    X(LogicalNotEqual),
+    X(LogicalNot),
+    X(BitwiseAnd),
+    X(BitwiseOr),
+    X(BitwiseXor),
+    X(Not),
+    X(ShiftLeftLogical),
+    X(ShiftRightArithmetic),
+    X(ShiftRightLogical),
+    X(FOrdEqual),
+    X(IEqual),
+    X(FUnordNotEqual),
+    X(INotEqual),
+    X(FOrdLessThan),
+    X(SLessThan),
+    X(ULessThan),
+    X(FOrdLessThanEqual),
+    X(SLessThanEqual),
+    X(ULessThanEqual),
+    X(FOrdGreaterThan),
+    X(SGreaterThan),
+    X(UGreaterThan),
+    X(FOrdGreaterThanEqual),
+    X(SGreaterThanEqual),
+    X(UGreaterThanEqual),
+    X(Select)
 #undef X
 };
 
@@ -44,9 +79,12 @@ static SpvOp find_opcode(rg_op op, rg_type t) {
 }
 
 static const opcode extended[] = {
-    {"Fma", (SpvOp)GLSLstd450Fma},     {"FAbs", (SpvOp)GLSLstd450FAbs},
-    {"Sqrt", (SpvOp)GLSLstd450Sqrt},   {"Floor", (SpvOp)GLSLstd450Floor},
-    {"Ceil", (SpvOp)GLSLstd450Ceil},   {"Trunc", (SpvOp)GLSLstd450Trunc},
+    {"Fma", (SpvOp)GLSLstd450Fma},
+    {"FAbs", (SpvOp)GLSLstd450FAbs},
+    {"Sqrt", (SpvOp)GLSLstd450Sqrt},
+    {"Floor", (SpvOp)GLSLstd450Floor},
+    {"Ceil", (SpvOp)GLSLstd450Ceil},
+    {"Trunc", (SpvOp)GLSLstd450Trunc},
     {"RoundEven", (SpvOp)GLSLstd450RoundEven},
 };
 
@@ -69,13 +107,11 @@ static uint32_t magnitude(rg_spv_fn *c, rg_type t, uint32_t x) {
     uint32_t b = bits(c, t, x);
     if (t == RG_F32)
         return op2(c, SpvOpBitwiseAnd, c->s->t_u32, b, rg_spv_u32(c->s, 0x7fffffffu));
-    return op2(c, SpvOpBitwiseAnd, rg_spv_int(c->s, 64), b,
-               rg_spv_u64(c->s, UINT64_MAX >> 1));
+    return op2(c, SpvOpBitwiseAnd, rg_spv_int(c->s, 64), b, rg_spv_u64(c->s, UINT64_MAX >> 1));
 }
 
 static uint32_t infinity_bits(rg_spv_fn *c, rg_type t) {
-    return t == RG_F32 ? rg_spv_u32(c->s, 0x7f800000u)
-                       : rg_spv_u64(c->s, (uint64_t)0x7ff << 52);
+    return t == RG_F32 ? rg_spv_u32(c->s, 0x7f800000u) : rg_spv_u64(c->s, (uint64_t)0x7ff << 52);
 }
 
 /* On bits, so that no driver's idea of finite maths can remove it. A device with doubles but no
@@ -117,13 +153,15 @@ static uint32_t float_to_int(rg_spv_fn *c, rg_type from, rg_type to, uint32_t x)
     rg_spv *s = c->s;
     bool is_unsigned = rg_type_is_unsigned(to), wide = rg_type_size(to) == 8;
     uint32_t t = rg_spv_value_type(s, to), bo = s->t_bool;
-    double top = wide ? is_unsigned ? 18446744073709551616.0 : 9223372036854775808.0
-                      : is_unsigned ? 4294967296.0 : 2147483648.0;
+    double top = wide          ? is_unsigned ? 18446744073709551616.0 : 9223372036854775808.0
+                 : is_unsigned ? 4294967296.0
+                               : 2147483648.0;
     uint32_t r = op1(c, is_unsigned ? SpvOpConvertFToU : SpvOpConvertFToS, t, x);
     uint32_t high = op2(c, SpvOpFOrdGreaterThanEqual, bo, x, rg_spv_const_real(s, from, top));
-    uint32_t low = op2(c, SpvOpFOrdLessThanEqual, bo, x,
-                       rg_spv_const_real(s, from, is_unsigned ? 0 : -top));
-    uint64_t most = is_unsigned ? UINT64_MAX : (uint64_t)INT64_MAX, least = is_unsigned ? 0 : (uint64_t)1 << 63;
+    uint32_t low =
+        op2(c, SpvOpFOrdLessThanEqual, bo, x, rg_spv_const_real(s, from, is_unsigned ? 0 : -top));
+    uint64_t most = is_unsigned ? UINT64_MAX : (uint64_t)INT64_MAX,
+             least = is_unsigned ? 0 : (uint64_t)1 << 63;
     if (!wide) {
         most = is_unsigned ? UINT32_MAX : INT32_MAX;
         least = is_unsigned ? 0 : (uint64_t)1 << 31;
@@ -183,9 +221,9 @@ uint32_t rg_spv_half_from_float(rg_spv_fn *c, uint32_t x) {
     rg_spv *s = c->s;
     uint32_t u = s->t_u32, bo = s->t_bool;
     uint32_t b = op1(c, SpvOpBitcast, u, x);
-    uint32_t sign = op2(c, SpvOpBitwiseAnd, u,
-                        op2(c, SpvOpShiftRightLogical, u, b, rg_spv_u32(s, 16)),
-                        rg_spv_u32(s, 0x8000));
+    uint32_t sign =
+        op2(c, SpvOpBitwiseAnd, u, op2(c, SpvOpShiftRightLogical, u, b, rg_spv_u32(s, 16)),
+            rg_spv_u32(s, 0x8000));
     uint32_t m = op2(c, SpvOpBitwiseAnd, u, b, rg_spv_u32(s, 0x7fffffff));
     uint32_t at13 = op2(c, SpvOpShiftRightLogical, u, m, rg_spv_u32(s, 13));
     /* normal halves: round to even by adding just under half and the last bit kept */
@@ -198,21 +236,19 @@ uint32_t rg_spv_half_from_float(rg_spv_fn *c, uint32_t x) {
     uint32_t shift = op2(c, SpvOpISub, u, rg_spv_u32(s, 126), e);
     uint32_t in_range = op2(c, SpvOpULessThanEqual, bo, shift, rg_spv_u32(s, 24));
     shift = select(c, u, in_range, shift, rg_spv_u32(s, 25));
-    uint32_t frac = op2(c, SpvOpBitwiseOr, u,
-                        op2(c, SpvOpBitwiseAnd, u, m, rg_spv_u32(s, 0x7fffff)),
-                        rg_spv_u32(s, 0x800000));
+    uint32_t frac =
+        op2(c, SpvOpBitwiseOr, u, op2(c, SpvOpBitwiseAnd, u, m, rg_spv_u32(s, 0x7fffff)),
+            rg_spv_u32(s, 0x800000));
     uint32_t kept = op2(c, SpvOpShiftRightLogical, u, frac, shift);
     uint32_t one = op2(c, SpvOpShiftLeftLogical, u, rg_spv_u32(s, 1), shift);
     uint32_t half = op2(c, SpvOpShiftRightLogical, u, one, rg_spv_u32(s, 1));
-    uint32_t rest = op2(c, SpvOpBitwiseAnd, u, frac,
-                        op2(c, SpvOpISub, u, one, rg_spv_u32(s, 1)));
+    uint32_t rest = op2(c, SpvOpBitwiseAnd, u, frac, op2(c, SpvOpISub, u, one, rg_spv_u32(s, 1)));
     uint32_t over = op2(c, SpvOpUGreaterThan, bo, rest, half);
     uint32_t tie = op2(c, SpvOpLogicalAnd, bo, op2(c, SpvOpIEqual, bo, rest, half),
                        op2(c, SpvOpINotEqual, bo,
-                           op2(c, SpvOpBitwiseAnd, u, kept, rg_spv_u32(s, 1)),
-                           rg_spv_u32(s, 0)));
-    uint32_t up = select(c, u, op2(c, SpvOpLogicalOr, bo, over, tie), rg_spv_u32(s, 1),
-                         rg_spv_u32(s, 0));
+                           op2(c, SpvOpBitwiseAnd, u, kept, rg_spv_u32(s, 1)), rg_spv_u32(s, 0)));
+    uint32_t up =
+        select(c, u, op2(c, SpvOpLogicalOr, bo, over, tie), rg_spv_u32(s, 1), rg_spv_u32(s, 0));
     uint32_t small = op2(c, SpvOpIAdd, u, kept, up);
     uint32_t r = select(c, u, op2(c, SpvOpULessThan, bo, m, rg_spv_u32(s, 0x38800000u)), small, n);
     r = select(c, u, op2(c, SpvOpUGreaterThanEqual, bo, m, rg_spv_u32(s, 0x477ff000u)),
@@ -273,8 +309,7 @@ uint32_t rg_spv_combine(rg_spv_fn *c, rg_red kind, rg_type t, uint32_t a, uint32
     case RG_RED_LAND:
     case RG_RED_LOR: {
         uint32_t x = cast(c, RG_BOOL, t, a), y = cast(c, RG_BOOL, t, b);
-        uint32_t r =
-            op2(c, kind == RG_RED_LAND ? SpvOpLogicalAnd : SpvOpLogicalOr, bo, x, y);
+        uint32_t r = op2(c, kind == RG_RED_LAND ? SpvOpLogicalAnd : SpvOpLogicalOr, bo, x, y);
         return cast(c, t, RG_BOOL, r);
     }
     default:
@@ -355,7 +390,8 @@ uint32_t rg_spv_pure(rg_spv_fn *c, rg_iid id) {
     if (direct == SpvOpNop)
         return rg_spv_maths_call(c, op, xt, x);
     uint32_t r = rg_spv_emit(c, direct, st, x, n);
-    /* Comparisons too: a driver may else turn a*b == 0 into a == 0 || b == 0, which 0*inf is not. */
+    /* Comparisons too: a driver may else turn a*b == 0 into a == 0 || b == 0, which 0*inf is not.
+     */
     bool compares = rg_ops[op].type == RG_T_CMP && rg_type_is_float(xt);
     if (direct == SpvOpFAdd || direct == SpvOpFSub || direct == SpvOpFMul || direct == SpvOpFDiv ||
         compares)

@@ -70,8 +70,8 @@ uint32_t rg_spv_linear(rg_spv_fn *c, rg_iid i, rg_aid a, uint32_t n) {
 rg_spv_place rg_spv_place_at(rg_spv_fn *c, rg_aid a, uint32_t leaf, uint32_t element) {
     const rg_ir_array *x = &c->f->arrays.at[a];
     rg_spv_array_state *st = &c->arrays[a];
-    rg_spv_place p = {.array = a, .leaf_number = leaf, .leaf = &x->elem->leaves[leaf],
-                      .element = element};
+    rg_spv_place p = {
+        .array = a, .leaf_number = leaf, .leaf = &x->elem->leaves[leaf], .element = element};
     p.inner = RG_NEW_N(c->s->arena, uint32_t, p.leaf->ndims + 1);
     uint32_t capacity = 0;
     if (st->outer && (x->flags & RG_ARR_GROW)) {
@@ -100,10 +100,9 @@ rg_spv_place rg_spv_place_of(rg_spv_fn *c, rg_iid i) {
 
 /* Type of pointers to `type` in buffers. */
 static uint32_t buffer_pointer(rg_spv_fn *c, uint32_t type) {
-    return rg_spv_pointer(c->s,
-                          c->address ? SpvStorageClassPhysicalStorageBuffer
-                                     : SpvStorageClassStorageBuffer,
-                          type);
+    return rg_spv_pointer(
+        c->s, c->address ? SpvStorageClassPhysicalStorageBuffer : SpvStorageClassStorageBuffer,
+        type);
 }
 
 /* Indices of the access chain from an element of type e to its leaf number n. */
@@ -164,9 +163,9 @@ static uint32_t word_number(rg_spv_fn *c, const rg_spv_place *p, uint32_t bytes,
     uint32_t at = times(c, p->element, rg_spv_const_index(c, e->size / unit));
     at = plus(c, at, rg_spv_const_index(c, p->leaf->offset / unit));
     for (uint32_t d = 0; d < p->leaf->ndims; d++)
-        at = plus(c, at,
-                  times(c, p->inner[d],
-                        rg_spv_const_index(c, (uint64_t)p->leaf->strides[d] / unit)));
+        at = plus(
+            c, at,
+            times(c, p->inner[d], rg_spv_const_index(c, (uint64_t)p->leaf->strides[d] / unit)));
     *byte = 0;
     if (!narrow)
         return at;
@@ -294,9 +293,7 @@ uint32_t rg_spv_to_word(rg_spv_fn *c, rg_mem mem, uint32_t v) {
 
 /* Scratch and variables hold values; bool as 0 or 1. */
 static rg_mem held_mem(rg_mem m) {
-    return rg_mem_size(m) == 8 || m == RG_M_F32 ? m
-           : m == RG_M_F16                      ? RG_M_F32
-                                                : RG_M_U32;
+    return rg_mem_size(m) == 8 || m == RG_M_F32 ? m : m == RG_M_F16 ? RG_M_F32 : RG_M_U32;
 }
 
 static uint32_t inner_number(rg_spv_fn *c, const rg_spv_place *p) {
@@ -359,11 +356,11 @@ static cell own_cell(rg_spv_fn *c, const rg_spv_place *p) {
     number = plus(c, base, number);
     l.raw = true;
     l.type = type;
-    l.pointer = RG_SPV_OP(c, SpvOpAccessChain, buffer_pointer(c, type), block, rg_spv_u32(s, 0),
-                          number);
+    l.pointer =
+        RG_SPV_OP(c, SpvOpAccessChain, buffer_pointer(c, type), block, rg_spv_u32(s, 0), number);
     if (pair)
-        l.second = RG_SPV_OP(c, SpvOpAccessChain, buffer_pointer(c, type), block,
-                             rg_spv_u32(s, 0), plus(c, number, rg_spv_const_index(c, 1)));
+        l.second = RG_SPV_OP(c, SpvOpAccessChain, buffer_pointer(c, type), block, rg_spv_u32(s, 0),
+                             plus(c, number, rg_spv_const_index(c, 1)));
     l.bytes = bytes;
     return l;
 }
@@ -407,9 +404,7 @@ static uint32_t cell_load(rg_spv_fn *c, const cell *l, rg_mem mem) {
     rg_spv *s = c->s;
     if (l->variable) {
         uint32_t v = RG_SPV_OP(c, SpvOpLoad, l->type, l->pointer);
-        return mem == RG_M_BOOL
-                   ? op2(c, SpvOpINotEqual, s->t_bool, v, rg_spv_u32(s, 0))
-                   : v;
+        return mem == RG_M_BOOL ? op2(c, SpvOpINotEqual, s->t_bool, v, rg_spv_u32(s, 0)) : v;
     }
     uint32_t v = rg_spv_read(c, l->type, l->pointer, l->bytes);
     if (l->second) {
@@ -503,8 +498,8 @@ void rg_spv_place_store(rg_spv_fn *c, const rg_spv_place *p, uint32_t v) {
         if (c->index64)
             wanted = RG_SPV_OP(c, SpvOpUConvert, s->t_u32, wanted);
         uint32_t at = rg_spv_slot_word(c, 2 * (p->need - 1), 4, false);
-        RG_SPV_OP(c, SpvOpAtomicUMax, s->t_u32, at, rg_spv_u32(s, SpvScopeDevice),
-                  rg_spv_u32(s, 0), wanted);
+        RG_SPV_OP(c, SpvOpAtomicUMax, s->t_u32, at, rg_spv_u32(s, SpvScopeDevice), rg_spv_u32(s, 0),
+                  wanted);
     }
     rg_spv_branch(c, merge);
     rg_spv_label(c, merge);

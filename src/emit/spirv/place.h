@@ -42,7 +42,8 @@ void rg_spv_write(rg_spv_fn *c, uint32_t pointer, uint32_t v, uint32_t bytes);
 void rg_spv_atomic(rg_spv_fn *c, rg_red kind, rg_mem mem, uint32_t word, uint32_t float_word,
                    uint32_t shift, uint32_t v, uint32_t *old, uint32_t *fresh);
 uint32_t rg_spv_atomic_read(rg_spv_fn *c, rg_mem mem, uint32_t word, uint32_t shift);
-/* Does the device have atomics of that width (compare-and-swap at least)? Else an error is given. */
+/* Does the device have atomics of that width (compare-and-swap at least)? Else an error is given.
+ */
 bool rg_spv_atomic_can(rg_spv_fn *c, rg_mem mem, rg_loc loc);
 /* Can the atomic be done on the float itself? */
 bool rg_spv_atomic_direct(const rg_spv_fn *c, rg_red kind, rg_mem mem);

@@ -17,8 +17,7 @@ static void barrier(rg_spv_fn *c) {
 
 uint32_t rg_spv_identity(rg_spv_fn *c, rg_red kind, rg_type t) {
     rg_const r = rg_red_identity(kind, t);
-    return rg_type_is_float(t) ? rg_spv_const_real(c->s, t, r.f)
-                               : rg_spv_const_int(c->s, t, r.i);
+    return rg_type_is_float(t) ? rg_spv_const_real(c->s, t, r.f) : rg_spv_const_int(c->s, t, r.i);
 }
 
 /* Shared memory for one value of each invocation; bools as words. */
@@ -40,21 +39,18 @@ static uint32_t shared(rg_spv_fn *c, uint32_t type) {
 }
 
 static uint32_t cell(rg_spv_fn *c, uint32_t array, uint32_t type, uint32_t at) {
-    return RG_SPV_OP(c, SpvOpAccessChain,
-                     rg_spv_pointer(c->s, SpvStorageClassWorkgroup, type), array, at);
+    return RG_SPV_OP(c, SpvOpAccessChain, rg_spv_pointer(c->s, SpvStorageClassWorkgroup, type),
+                     array, at);
 }
 
 static uint32_t get(rg_spv_fn *c, uint32_t array, uint32_t type, rg_type t, uint32_t at) {
     uint32_t v = RG_SPV_OP(c, SpvOpLoad, type, cell(c, array, type, at));
-    return t == RG_BOOL
-               ? RG_SPV_OP(c, SpvOpINotEqual, c->s->t_bool, v, rg_spv_u32(c->s, 0))
-               : v;
+    return t == RG_BOOL ? RG_SPV_OP(c, SpvOpINotEqual, c->s->t_bool, v, rg_spv_u32(c->s, 0)) : v;
 }
 
 static void put(rg_spv_fn *c, uint32_t array, uint32_t type, rg_type t, uint32_t at, uint32_t v) {
     if (t == RG_BOOL)
-        v = RG_SPV_OP(c, SpvOpSelect, c->s->t_u32, v, rg_spv_u32(c->s, 1),
-                      rg_spv_u32(c->s, 0));
+        v = RG_SPV_OP(c, SpvOpSelect, c->s->t_u32, v, rg_spv_u32(c->s, 1), rg_spv_u32(c->s, 0));
     RG_SPV_DO(c, SpvOpStore, cell(c, array, type, at), v);
 }
 

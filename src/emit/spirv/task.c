@@ -279,8 +279,7 @@ static void emit_task(rg_spv *s, struct rg_spv_maths *m, const rg_fn *f, const r
     rg_spv_name(s, id, name);
     rg_spv_fn_finish(&c, id, s->t_void, NULL, NULL, 0);
     uint32_t head[] = {SpvExecutionModelGLCompute, id};
-    rg_spv_put_text(s, &s->entries, SpvOpEntryPoint, head, 2, name, c.interface.at,
-                    c.interface.n);
+    rg_spv_put_text(s, &s->entries, SpvOpEntryPoint, head, 2, name, c.interface.at, c.interface.n);
     uint32_t size[] = {id, SpvExecutionModeLocalSize, c.workgroup, 1, 1};
     rg_spv_put(s, &s->modes, SpvOpExecutionMode, size, 5);
     RG_PUSH(s->arena, &s->entry_points, id);
