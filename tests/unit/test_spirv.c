@@ -144,7 +144,10 @@ static void emit_config(const rg_fn *f, rg_unit *u, const char *stem, int k, FIL
         assert_non_null(out);
         fwrite(m->words, 4, m->count, out);
         fclose(out);
-        fprintf(script, "%s.%s.spv\n", stem, configs[k].name);
+        /* Every module is emitted; the validator takes one in five, other ones in each
+         * configuration, unless all are asked for: they take minutes. */
+        if (getenv("RETROGRAD_TEST_ALL") || emitted % 5 == 0)
+            fprintf(script, "%s.%s.spv\n", stem, configs[k].name);
         emitted++;
     }
     rg_arena_free(a);
