@@ -39,6 +39,10 @@ bool rg_cli_session_open(const rg_cli_args *a, const char *device, int flags, rg
                                .races = (flags & RG_CLI_RACES) != 0};
         rg_cli_progress("opening device %s", name);
         st = rg_device_open(out->ctx, name, &d, &out->dev);
+        if (st == RG_ERROR_UNSUPPORTED && (flags & RG_CLI_CHECKED) && !a->checked) {
+            d.checked = d.races = false; /* `check` on a graphics card: bounds are `ref`'s to find */
+            st = rg_device_open(out->ctx, name, &d, &out->dev);
+        }
         if (st != RG_OK) {
             rg_cli_session_fail(out->ctx, rg_cli_format("device '%s'", name), st);
             return false;

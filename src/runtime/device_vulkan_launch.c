@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { SCRATCH_BUDGET = 256 << 20, GROUPS_OF_REDUCTION = 4096 };
+enum { SCRATCH_BUDGET = 256 << 20, GROUPS_OF_REDUCTION = 1024 };
 
 /* What the driver is told: an address, or an offset into its block. */
 static uint64_t reference(const rg_vk *v, const void *at) {
