@@ -43,6 +43,9 @@ bool rg_ad_accumulate(rg_fn *f, const rg_activity *act);
 bool rg_ad_privatise(rg_fn *f, const rg_activity *act);
 /* Adjoints: shares the products of cotangents, moves signs into sums. Before the two above. */
 bool rg_ad_algebra(rg_fn *f);
+/* Adjoints: what is added where two floats are equal, as at the ties of a max, is added under a
+ * test: the other elements are not touched. After the above. */
+bool rg_ad_skip_zeros(rg_fn *f);
 /* Stencils: turns scattered addto's of a parallel whose indices are iv + constant into a gather. */
 bool rg_ad_gather(rg_fn *f, const rg_activity *act);
 

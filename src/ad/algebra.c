@@ -347,3 +347,60 @@ bool rg_ad_algebra(rg_fn *f) {
     walk(&s, f->body);
     return s.changed;
 }
+
+/* --- what is rarely added ----------------------------------------------------------------- */
+
+/* The condition that v is zero without; 0: none that is rare. *part: v when it holds. */
+static rg_val rare(const rg_fn *f, rg_val v, rg_val *part) {
+    double zero;
+    rg_iid d = rg_value_at(f, v)->def;
+    if (!d || rg_ins_at(f, d)->op != RG_SELECT ||
+        !rg_val_const_real(f, rg_operand(f, d, 2), &zero) || zero != 0)
+        return 0;
+    rg_val c = rg_operand(f, d, 0);
+    rg_iid e = rg_value_at(f, c)->def;
+    if (!e || rg_ins_at(f, e)->op != RG_EQ || !rg_type_is_float(rg_type_of(f, rg_operand(f, e, 0))))
+        return 0;
+    *part = rg_operand(f, d, 1);
+    return c;
+}
+
+static bool skip_zeros(rg_fn *f, rg_build *b, rg_rid r) {
+    bool changed = false;
+    for (uint32_t k = 0; k < rg_region_at(f, r)->ins.n; k++) {
+        rg_iid i = rg_region_at(f, r)->ins.at[k];
+        for (int j = 0; j < 2; j++)
+            if (rg_ins_at(f, i)->region[j])
+                changed |= skip_zeros(f, b, rg_ins_at(f, i)->region[j]);
+        const rg_ins ins = *rg_ins_at(f, i);
+        rg_val part = 0, c = 0;
+        if (ins.op == RG_ADDTO && f->body != r)
+            c = rare(f, rg_operand(f, i, ins.nopnd - 1), &part);
+        if (!c)
+            continue;
+        b->loc = ins.loc;
+        rg_b_push_before(b, i);
+        rg_iid test = rg_b_if(b, c);
+        rg_b_pop(b);
+        rg_region *then = rg_region_at(f, rg_ins_at(f, test)->region[0]);
+        rg_region *list = rg_region_at(f, r);
+        for (uint32_t n = k + 1; n + 1 < list->ins.n; n++) /* i, now behind the test, leaves */
+            list->ins.at[n] = list->ins.at[n + 1];
+        list->ins.n--;
+        RG_PUSH(f->arena, &then->ins, i);
+        rg_ins_at(f, i)->parent = rg_ins_at(f, test)->region[0];
+        f->pool.at[ins.opnd + ins.nopnd - 1] = part;
+        for (int j = 0; j < 2; j++) {
+            rg_b_push(b, rg_ins_at(f, test)->region[j]);
+            rg_b_yield(b, NULL, 0);
+            rg_b_pop(b);
+        }
+        rg_b_if_done(b, test);
+        changed = true;
+    }
+    return changed;
+}
+
+bool rg_ad_skip_zeros(rg_fn *f) {
+    return f->mode == RG_ADJOINT && skip_zeros(f, rg_b_new(f), f->body);
+}

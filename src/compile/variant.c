@@ -25,6 +25,7 @@ static void accumulate(rg_fn *f, const rg_activity *act) {
     rg_debug_stage(f, "algebra");
     changed |= rg_ad_gather(f, act);
     changed |= rg_ad_accumulate(f, act);
+    changed |= rg_ad_skip_zeros(f);
     rg_debug_stage(f, "accumulate");
     if (changed)
         optimise(f);

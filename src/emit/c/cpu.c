@@ -23,6 +23,12 @@ const char rg_cpu_prelude[] =
     "#else\n"
     "#define RG_APART __attribute__((noinline))\n"
     "#endif\n"
+    /* Lanes of a max reduction start at clang's largest finite number below zero: no identity. */
+    "#if defined(__clang__)\n"
+    "#define RG_NOT_CLANG(...)\n"
+    "#else\n"
+    "#define RG_NOT_CLANG(...) _Pragma(#__VA_ARGS__)\n"
+    "#endif\n"
     "\n"
     "/* Local array: its bytes from the worker's scratch; NULL after a fault. */\n"
     "static RG_UNUSED __attribute__((noinline, malloc)) void *rg_new(const rg_cpu_env *env,\n"

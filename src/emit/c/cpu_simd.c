@@ -50,8 +50,23 @@ static bool collect(rg_cprint *p, rg_rid r, iids *out) {
     return true;
 }
 
-/* Sums only, names of the live ones to out; false otherwise. */
-static bool sums(rg_cprint *p, rg_iid i, rg_text *out) {
+/* Does y come from arg by min or max alone? Those give the same in any order (but for the sign of a
+ * zero): a NaN loses against any value, so no lane ever holds one. */
+static bool is_extreme(const rg_fn *f, rg_rid body, rg_val arg, rg_val y, rg_red kind) {
+    while (y != arg) {
+        rg_iid d = f->vals.at[y].def;
+        if (!d || f->ins.at[d].op != RG_RED || f->ins.at[d].imm.i != (int64_t)kind ||
+            f->ins.at[d].parent != body || rg_uses_in(f, body, y) != 1)
+            return false;
+        y = rg_operand(f, d, 0);
+    }
+    return rg_uses_in(f, body, arg) == 1;
+}
+
+/* Sums, least and largest values only: clauses for the live ones to out; false otherwise. */
+static bool reductions(rg_cprint *p, rg_iid i, rg_text *out, bool *extreme) {
+    static const char *const signs[] = {
+        [RG_RED_ADD] = "+", [RG_RED_MIN] = "min", [RG_RED_MAX] = "max"};
     const rg_fn *f = p->f;
     const rg_ins *q = &f->ins.at[i];
     rg_rid body = q->region[0];
@@ -60,11 +75,15 @@ static bool sums(rg_cprint *p, rg_iid i, rg_text *out) {
             continue;
         rg_val arg = f->regions.at[body].args.at[rg_first_carried(f, i) + k];
         rg_val y = rg_operand(f, rg_yield_of(f, body), k);
-        if (q->op == RG_PARALLEL && f->pool.at[q->aux + k] != RG_RED_ADD)
+        rg_red kind = q->op == RG_PARALLEL ? (rg_red)f->pool.at[q->aux + k] : RG_RED_ADD;
+        if (kind == RG_RED_MIN || kind == RG_RED_MAX) {
+            if (!is_extreme(f, body, arg, y, kind) || rg_type_of(f, arg) == RG_BOOL)
+                return false;
+            *extreme = true;
+        } else if (kind != RG_RED_ADD || !rg_is_sum(f, body, arg, y)) {
             return false;
-        if (!rg_is_sum(f, body, arg, y))
-            return false;
-        rg_text_format(out, "%s%s", out->n ? ", " : "",
+        }
+        rg_text_format(out, " reduction(%s : %s)", signs[kind],
                        p->plan->vars.at[rg_cplan_slot_var(p->plan, i, k)].name);
     }
     return true;
@@ -152,12 +171,14 @@ bool rg_cpu_simd(rg_cprint *p, rg_iid i) {
     const rg_ins *q = &f->ins.at[i];
     iids all = {0};
     rg_text names = {.arena = p->arena};
-    bool own = q->op == RG_PARALLEL ? f->mode == RG_ADJOINT : (q->flags & RG_INS_FREE) != 0;
-    if (!own || p->checked || !collect(p, q->region[0], &all) || !sums(p, i, &names) || !names.n ||
-        !apart(p, i, &all))
+    bool extreme = false,
+         own = q->op == RG_PARALLEL ? f->mode == RG_ADJOINT : (q->flags & RG_INS_FREE) != 0;
+    if (!own || p->checked || !collect(p, q->region[0], &all) ||
+        !reductions(p, i, &names, &extreme) || !names.n || !apart(p, i, &all))
         return false;
     rg_c_line(p);
-    rg_text_format(p->out, "#pragma omp simd reduction(+ : %s)\n", rg_text_str(&names));
+    rg_text_format(p->out, extreme ? "RG_NOT_CLANG(omp simd%s)\n" : "#pragma omp simd%s\n",
+                   rg_text_str(&names));
     return true;
 }
 

@@ -888,7 +888,7 @@ static void print_chain(rg_cprint *p, const rg_cpu_chain *c) {
     rg_text_format(p->out, "rg_link rg_links_%u[%u];\n", id, c->n);
     if (slots) {
         rg_c_line(p);
-        rg_text_format(p->out, "const size_t rg_mark_%u = rg_env->mark(rg_env, 0);\n", id);
+        rg_text_format(p->out, "const size_t rg_chain_mark_%u = rg_env->mark(rg_env, 0);\n", id);
     }
     for (uint32_t k = 0; k < c->n; k++) {
         rg_c_line(p);
@@ -906,7 +906,7 @@ static void print_chain(rg_cprint *p, const rg_cpu_chain *c) {
             print_combine(t[k], rg_format(p->arena, "rg_closure_%u.rg_part", t[k]->id));
     if (slots) {
         rg_c_line(p);
-        rg_text_format(p->out, "rg_env->release(rg_env, 0, rg_mark_%u);\n", id);
+        rg_text_format(p->out, "rg_env->release(rg_env, 0, rg_chain_mark_%u);\n", id);
     }
 }
 
