@@ -2,9 +2,9 @@
  *
  *     bench_gpu [DEVICE [MEGA]]      DEVICE: vulkan; MEGA: elements in millions (100)
  *
- * The copy is the kernel y[i] = x[i] on the same device. Bytes are those that each kernel must move:
- * every array that it reads once, every array that it writes once, gradients that are added to
- * twice. Times are the least of several rounds of many launches between two rg_sync. */
+ * The copy is the kernel y[i] = x[i] on the same device. Bytes are those that each kernel must
+ * move: every array that it reads once, every array that it writes once, gradients that are added
+ * to twice. Times are the least of several rounds of many launches between two rg_sync. */
 #include "retrograd.h"
 
 #include <stdio.h>
@@ -30,9 +30,11 @@ static const char source[] =
     "    #pragma omp parallel for collapse(2)\n"
     "    for (int i = 1; i < h - 1; i++)\n"
     "        for (int j = 1; j < w - 1; j++)\n"
-    "            v[i][j] = u[i][j] + c * (u[i-1][j] + u[i+1][j] + u[i][j-1] + u[i][j+1] - 4.0f * u[i][j]);\n"
+    "            v[i][j] = u[i][j] + c * (u[i-1][j] + u[i+1][j] + u[i][j-1] + u[i][j+1] - 4.0f * "
+    "u[i][j]);\n"
     "}\n"
-    "void energy(int n, int m, const vec3 pos[n], const int ends[m][2], const float rest[m], float k,\n"
+    "void energy(int n, int m, const vec3 pos[n], const int ends[m][2], const float rest[m], float "
+    "k,\n"
     "            float e[1])\n"
     "{\n"
     "    #pragma omp parallel for\n"
@@ -106,7 +108,8 @@ static double seconds(rg_kernel *k, const rg_arg *args, size_t n, bool record, i
         must(rg_sync(dev), "sync");
         double t = now();
         for (int i = 0; i < count; i++)
-            must(record ? rg_backward(r[i]) : rg_launch(k, args, n), record ? "backward" : "launch");
+            must(record ? rg_backward(r[i]) : rg_launch(k, args, n),
+                 record ? "backward" : "launch");
         must(rg_sync(dev), "sync");
         t = (now() - t) / count;
         if (round && t < best)
@@ -133,7 +136,8 @@ int main(int argc, char **argv) {
     must(rg_context_new(NULL, &ctx), "context");
     must(rg_device_open(ctx, device, NULL, &dev), "device");
     must(rg_module_compile(dev, "bench_gpu.c", source, strlen(source), NULL, &mod), "compile");
-    printf("device %s, %d elements\n\n| case | ms | GB/s | of copy | |\n| --- | --- | --- | --- | --- |\n",
+    printf("device %s, %d elements\n\n| case | ms | GB/s | of copy | |\n| --- | --- | --- | --- | "
+           "--- |\n",
            device, n);
     float a = 1.5f, c = 0.1f, k = 2;
     const double N = 4.0 * n;
@@ -152,7 +156,8 @@ int main(int argc, char **argv) {
         /* reads x, y_b, x_b; writes y_b (cleared) and x_b */
         row("a*x + sin x, adjoint", seconds(kernel("axsin"), args, 4, true, 20), 5 * N, 0.85);
         rg_arg shared[] = {RG_VALUE(n), RG_VALUE_GRAD(a, g1), RG_ARRAY(plain_x), RG_ARRAY(y)};
-        row("the same, gradient of a only", seconds(kernel("axsin"), shared, 4, true, 20), 3 * N, 0.7);
+        row("the same, gradient of a only", seconds(kernel("axsin"), shared, 4, true, 20), 3 * N,
+            0.7);
     }
     {
         rg_array *w = floats(1, 0, true);
@@ -195,8 +200,8 @@ int main(int argc, char **argv) {
             p[i] = (float)(i % 1009) * 0.01f;
         must(rg_array_write(ends, RG_DATA, v, (size_t)m * 8), "write");
         must(rg_array_write(pos, RG_DATA, p, (size_t)points * 12), "write");
-        rg_arg args[] = {RG_VALUE(points), RG_VALUE(m), RG_ARRAY(pos), RG_ARRAY(ends), RG_ARRAY(rest),
-                         RG_VALUE(k), RG_ARRAY(out)};
+        rg_arg args[] = {RG_VALUE(points), RG_VALUE(m), RG_ARRAY(pos), RG_ARRAY(ends),
+                         RG_ARRAY(rest),   RG_VALUE(k), RG_ARRAY(out)};
         double M = 12.0 * m + 12.0 * points;
         row("springs energy, primal", seconds(e, args, 7, false, 20), M, 0);
         row("springs energy, adjoint", seconds(e, args, 7, true, 20), M + 24.0 * points, 0);

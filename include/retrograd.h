@@ -82,13 +82,13 @@ RG_API const char *rg_context_message(const rg_context *ctx);
 
 typedef struct rg_device_options {
     size_t size;
-    int threads;  /* cpu: worker threads; 0: all cores, or $RETROGRAD_THREADS */
-    bool checked; /* bounds, integer division, shifts are checked at run time */
-    bool races;   /* with checked on `ref`: report races */
+    int threads;        /* cpu: worker threads; 0: all cores, or $RETROGRAD_THREADS */
+    bool checked;       /* bounds, integer division, shifts are checked at run time */
+    bool races;         /* with checked on `ref`: report races */
     const char *cc;     /* cpu: compiler; NULL: $CC, else "cc" */
     const char *cflags; /* cpu: extra flags; NULL: $CFLAGS, else none */
-    bool contract;  /* allow floating-point contraction (fma) */
-    bool fast_math; /* allow what -ffast-math allows */
+    bool contract;      /* allow floating-point contraction (fma) */
+    bool fast_math;     /* allow what -ffast-math allows */
     bool deterministic; /* reserved: answers RG_ERROR_UNSUPPORTED */
     void *adopt;        /* reserved: the caller's VkDevice or CUcontext; must be NULL */
 } rg_device_options;
@@ -98,9 +98,9 @@ typedef struct rg_device_info {
     char name[32];         /* what rg_device_open takes: "cpu", "ref", "vulkan", "vulkan:1" */
     char description[160]; /* "x86-64, 2 threads, gcc 12.2.0" */
     bool available;
-    char why_not[160];     /* when not available */
-    char addressing[16];   /* Vulkan: "address" or "offset"; else "" */
-    char caps[256];        /* what the device was measured to do, words; "" when it does all */
+    char why_not[160];   /* when not available */
+    char addressing[16]; /* Vulkan: "address" or "offset"; else "" */
+    char caps[256];      /* what the device was measured to do, words; "" when it does all */
 } rg_device_info;
 
 /* Devices that this build knows, present or not. */
@@ -137,8 +137,18 @@ RG_API rg_kernel *rg_module_kernel_at(rg_module *m, size_t i); /* owned by the m
 RG_API const char *rg_kernel_name(const rg_kernel *k);
 
 typedef enum rg_dtype {
-    RG_DTYPE_BOOL, RG_DTYPE_I8, RG_DTYPE_U8, RG_DTYPE_I16, RG_DTYPE_U16, RG_DTYPE_I32,
-    RG_DTYPE_U32, RG_DTYPE_I64, RG_DTYPE_U64, RG_DTYPE_F16, RG_DTYPE_F32, RG_DTYPE_F64,
+    RG_DTYPE_BOOL,
+    RG_DTYPE_I8,
+    RG_DTYPE_U8,
+    RG_DTYPE_I16,
+    RG_DTYPE_U16,
+    RG_DTYPE_I32,
+    RG_DTYPE_U32,
+    RG_DTYPE_I64,
+    RG_DTYPE_U64,
+    RG_DTYPE_F16,
+    RG_DTYPE_F32,
+    RG_DTYPE_F64,
     RG_DTYPE_STRUCT
 } rg_dtype;
 
@@ -146,7 +156,7 @@ typedef struct rg_param_info {
     size_t size;
     const char *name;
     bool is_array;
-    bool is_const;    /* array: read-only */
+    bool is_const; /* array: read-only */
     rg_dtype dtype;
     size_t item_size; /* bytes of an element or of the value */
     size_t rank;      /* array: axes */
@@ -246,19 +256,20 @@ RG_API void rg_record_release(rg_record *r);
 /* Runs the kernel and its tangent: the gradient part of each array holds its tangent. */
 RG_API rg_status rg_launch_tangent(rg_kernel *k, const rg_arg *args, size_t n);
 
-/* A direction for a Hessian-vector product at one argument. Both are arrays of the argument's type and
- * shape ([1] for a scalar), and both may be NULL. tangent: its data is the direction; afterwards it is
- * the tangent of what the kernel left. NULL: zero. product: to its data the derivative of the
- * argument's gradient in the direction is added, and cleared where the kernel overwrote elements; on
- * entry it is the derivative of the incoming gradient, zeros as a rule. NULL: not wanted. */
+/* A direction for a Hessian-vector product at one argument. Both are arrays of the argument's type
+ * and shape ([1] for a scalar), and both may be NULL. tangent: its data is the direction;
+ * afterwards it is the tangent of what the kernel left. NULL: zero. product: to its data the
+ * derivative of the argument's gradient in the direction is added, and cleared where the kernel
+ * overwrote elements; on entry it is the derivative of the incoming gradient, zeros as a rule.
+ * NULL: not wanted. */
 typedef struct rg_direction {
     rg_array *tangent;
     rg_array *product;
 } rg_direction;
 
-/* Hessian-vector product: runs the kernel, adds to the gradients as rg_record_launch and rg_backward
- * would, and gives the derivatives of those gradients in the direction. directions: one for each
- * argument; only arguments with a gradient may have them. Waits for the result. */
+/* Hessian-vector product: runs the kernel, adds to the gradients as rg_record_launch and
+ * rg_backward would, and gives the derivatives of those gradients in the direction. directions: one
+ * for each argument; only arguments with a gradient may have them. Waits for the result. */
 RG_API rg_status rg_hvp(rg_kernel *k, const rg_arg *args, const rg_direction *directions, size_t n);
 
 /* A tape: recorded launches, run backward in reverse order. */
@@ -270,8 +281,12 @@ RG_API void rg_tape_release(rg_tape *t);
 
 /* ---- source of what is run ---- */
 
-typedef enum rg_kernel_mode { RG_MODE_PRIMAL, RG_MODE_ADJOINT, RG_MODE_TANGENT, RG_MODE_HVP }
-    rg_kernel_mode;
+typedef enum rg_kernel_mode {
+    RG_MODE_PRIMAL,
+    RG_MODE_ADJOINT,
+    RG_MODE_TANGENT,
+    RG_MODE_HVP
+} rg_kernel_mode;
 typedef enum rg_target {
     RG_TARGET_C,
     RG_TARGET_IR,
@@ -290,10 +305,10 @@ typedef enum rg_addressing {
 typedef struct rg_emit_options {
     size_t size;
     rg_kernel_mode mode;
-    rg_target target;      /* CPU: the form that the cpu device compiles */
-    const bool *active;    /* [param count] which parameters carry gradients; NULL: all that can */
+    rg_target target;   /* CPU: the form that the cpu device compiles */
+    const bool *active; /* [param count] which parameters carry gradients; NULL: all that can */
     rg_addressing addressing; /* SPIRV, MSL */
-    size_t *length;           /* out: bytes of the text, or of the SPIR-V, which is binary; or NULL */
+    size_t *length; /* out: bytes of the text, or of the SPIR-V, which is binary; or NULL */
 } rg_emit_options;
 
 /* Text of a kernel's variant (followed by a zero byte); free it with rg_free. */
@@ -305,8 +320,8 @@ RG_API void rg_free(rg_context *ctx, void *p);
 
 typedef struct rg_slots_info {
     size_t size;
-    uint32_t slots;  /* Metal buffer slots that the variant's most demanding task takes */
-    uint32_t limit;  /* what Metal has: 31 */
+    uint32_t slots; /* Metal buffer slots that the variant's most demanding task takes */
+    uint32_t limit; /* what Metal has: 31 */
     uint32_t tasks;
     uint32_t arrays; /* array parameters of the kernel */
 } rg_slots_info;
@@ -334,9 +349,9 @@ RG_API rg_status rg_cache_clear(rg_context *ctx, uint64_t *removed);
  * rg_spirv_fix belongs between a code generator and vkCreateShaderModule. No context is needed, and
  * the calls may be made from any threads at once. */
 typedef enum rg_spirv_fault {
-    RG_SPIRV_LOAD_LATE,      /* a load through a physical pointer may be read after memory changed */
-    RG_SPIRV_CALL_LATE,      /* so may what a function returns that reads through one */
-    RG_SPIRV_INDEX_IN_CAST,  /* an element's index is printed inside the cast to its pointer */
+    RG_SPIRV_LOAD_LATE,     /* a load through a physical pointer may be read after memory changed */
+    RG_SPIRV_CALL_LATE,     /* so may what a function returns that reads through one */
+    RG_SPIRV_INDEX_IN_CAST, /* an element's index is printed inside the cast to its pointer */
     RG_SPIRV_ATOMIC_POINTER, /* an atomic on a pointer that comes from no access chain */
     RG_SPIRV_ATOMIC_REFUSED, /* an atomic on a pointer that the translator cannot trace */
     RG_SPIRV_FLOAT_ATOMIC,   /* OpAtomicFAddEXT before it was known */
@@ -375,9 +390,10 @@ typedef struct rg_spirv_finding {
     const char *function; /* name of the function around it; "" for the module */
     const char *file;     /* from debug information; NULL: none */
     uint32_t line, column;
-    uint32_t changed_word; /* late values: the store, atomic ... that may change the memory; else 0 */
-    uint32_t used_word;    /* and the use after it */
-    const char *text;      /* one sentence */
+    uint32_t
+        changed_word;   /* late values: the store, atomic ... that may change the memory; else 0 */
+    uint32_t used_word; /* and the use after it */
+    const char *text;   /* one sentence */
 } rg_spirv_finding;
 
 /* words: the module, size in bytes, unaligned or in either byte order. Options may be NULL.
@@ -398,7 +414,7 @@ RG_API size_t rg_spirv_report_count(const rg_spirv_report *r);
 RG_API rg_status rg_spirv_report_finding(const rg_spirv_report *r, size_t i, rg_spirv_finding *out);
 RG_API const char *rg_spirv_report_message(const rg_spirv_report *r); /* "" when valid */
 RG_API void rg_spirv_report_release(rg_spirv_report *r);              /* NULL is fine */
-RG_API const char *rg_spirv_fault_name(rg_spirv_fault f); /* "load-late" ... static */
+RG_API const char *rg_spirv_fault_name(rg_spirv_fault f);             /* "load-late" ... static */
 
 #ifdef __cplusplus
 }

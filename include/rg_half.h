@@ -8,7 +8,8 @@ typedef _Float16 rg_half;
 #elif defined(__ARM_FP16_FORMAT_IEEE)
 typedef __fp16 rg_half;
 #else
-#error "this compiler has no half type for this target: gcc 12 and clang 15 have on x86-64 and arm64"
+#error                                                                                             \
+    "this compiler has no half type for this target: gcc 12 and clang 15 have on x86-64 and arm64"
 #endif
 
 #endif

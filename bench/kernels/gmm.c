@@ -5,8 +5,7 @@
 
 enum { D = 10, K = 25, TRI = D * (D - 1) / 2 };
 
-static double logsumexp(const double t[K])
-{
+static double logsumexp(const double t[K]) {
     double top = t[0], sum = 0.0;
     for (int k = 1; k < K; k++)
         if (t[k] > top)
@@ -17,8 +16,7 @@ static double logsumexp(const double t[K])
 }
 
 void gmm(int n, const double alphas[K], const double means[K][D], const double icf[K][D + TRI],
-         const double x[n][D], double gamma, double mass, double constant, double err[1])
-{
+         const double x[n][D], double gamma, double mass, double constant, double err[1]) {
     double q[K][D], logdet[K];
     for (int k = 0; k < K; k++) {
         logdet[k] = 0.0;
@@ -28,7 +26,7 @@ void gmm(int n, const double alphas[K], const double means[K][D], const double i
         }
     }
     double total = 0.0;
-    #pragma omp parallel for reduction(+ : total)
+#pragma omp parallel for reduction(+ : total)
     for (int i = 0; i < n; i++) {
         double term[K];
         for (int k = 0; k < K; k++) {

@@ -1,9 +1,8 @@
 /* Half the squared residual of a linear model; x is active, the data are not. */
 void least_squares(int n, int m, const float a[n][m], const float b[n], const float x[m],
-                   float loss[1])
-{
+                   float loss[1]) {
     float total = 0.0f;
-    #pragma omp parallel for reduction(+ : total)
+#pragma omp parallel for reduction(+ : total)
     for (int i = 0; i < n; i++) {
         float r = -b[i];
         for (int j = 0; j < m; j++)

@@ -1,13 +1,12 @@
 /* log of the sum of exp(x), safe from overflow. */
 #include <math.h>
 
-void logsumexp(int n, const double x[n], double y[1])
-{
+void logsumexp(int n, const double x[n], double y[1]) {
     double top = -INFINITY, sum = 0.0;
-    #pragma omp parallel for reduction(max : top)
+#pragma omp parallel for reduction(max : top)
     for (int i = 0; i < n; i++)
         top = fmax(top, x[i]);
-    #pragma omp parallel for reduction(+ : sum)
+#pragma omp parallel for reduction(+ : sum)
     for (int i = 0; i < n; i++)
         sum += exp(x[i] - top);
     y[0] = top + log(sum);

@@ -1,20 +1,19 @@
-/* ADBench's LSTM over a batch of sequences: L layers of H cells with elementwise gates, a softmax-like
- * prediction of the next input at each step. w: four rows of weights and four of biases (forget,
- * in, out, change); io: the scale of the input, then scale and bias of the output. */
+/* ADBench's LSTM over a batch of sequences: L layers of H cells with elementwise gates, a
+ * softmax-like prediction of the next input at each step. w: four rows of weights and four of
+ * biases (forget, in, out, change); io: the scale of the input, then scale and bias of the output.
+ */
 #include <math.h>
 
 enum { L = 2, H = 14 };
 
-static double sigmoid(double x)
-{
+static double sigmoid(double x) {
     return 1.0 / (1.0 + exp(-x));
 }
 
-void lstm(int s, int t, const double w[L][8][H], const double io[3][H],
-          const double x[s][t + 1][H], double loss[1])
-{
+void lstm(int s, int t, const double w[L][8][H], const double io[3][H], const double x[s][t + 1][H],
+          double loss[1]) {
     double total = 0.0;
-    #pragma omp parallel for reduction(+ : total)
+#pragma omp parallel for reduction(+ : total)
     for (int i = 0; i < s; i++) {
         double cell[L][H], hidden[L][H];
         for (int l = 0; l < L; l++)

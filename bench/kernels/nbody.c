@@ -1,9 +1,8 @@
 /* Softened gravity: the force on each of n bodies from all of them. */
 #include <math.h>
 
-void forces(int n, float eps, const float m[n], const float p[3][n], float f[3][n])
-{
-    #pragma omp parallel for
+void forces(int n, float eps, const float m[n], const float p[3][n], float f[3][n]) {
+#pragma omp parallel for
     for (int i = 0; i < n; i++) {
         float x = p[0][i], y = p[1][i], z = p[2][i];
         float fx = 0.0f, fy = 0.0f, fz = 0.0f;

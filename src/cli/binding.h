@@ -20,9 +20,9 @@ typedef struct rg_cli_param {
     rg_cli_value direction;
     bool shape_known; /* arrays; scalars have rank 0 and count 1 */
     int64_t shape[RG_MAX_RANK];
-    size_t count; /* elements */
-    void *data;   /* [count], malloc'ed */
-    void *seed;   /* [count] incoming gradient or tangent, malloc'ed; NULL: zeros */
+    size_t count;         /* elements */
+    void *data;           /* [count], malloc'ed */
+    void *seed;           /* [count] incoming gradient or tangent, malloc'ed; NULL: zeros */
     void *direction_seed; /* [count] the same of its direction */
     bool filled;
 } rg_cli_param;

@@ -20,7 +20,7 @@
 typedef struct rg_build {
     rg_fn *fn;
     rg_rid region;
-    rg_loc loc; /* given to each instruction built */
+    rg_loc loc;    /* given to each instruction built */
     rg_iid before; /* instructions go before this one; 0: at the end */
     uint32_t hint; /* where `before` was last seen in its region */
     RG_VEC(uint32_t) stack;
@@ -40,8 +40,8 @@ rg_val rg_b_bool(rg_build *b, bool v);
 rg_val rg_b_op1(rg_build *b, rg_op op, rg_val x);
 rg_val rg_b_op2(rg_build *b, rg_op op, rg_val x, rg_val y);
 rg_val rg_b_op3(rg_build *b, rg_op op, rg_val x, rg_val y, rg_val z);
-rg_val rg_b_cast(rg_build *b, rg_type t, rg_val x);        /* C's conversion; none if same */
-rg_val rg_b_wrap(rg_build *b, rg_mem m, rg_val x);         /* none when x cannot change */
+rg_val rg_b_cast(rg_build *b, rg_type t, rg_val x); /* C's conversion; none if same */
+rg_val rg_b_wrap(rg_build *b, rg_mem m, rg_val x);  /* none when x cannot change */
 /* Sum of cotangents: what is none (0) or a literal +0 does not count, so that 0 + g is g itself. */
 rg_val rg_b_acc(rg_build *b, rg_val sum, rg_val g);
 rg_val rg_b_red(rg_build *b, rg_red kind, rg_val acc, rg_val x);

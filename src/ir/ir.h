@@ -53,12 +53,26 @@ typedef enum rg_op {
 } rg_op;
 
 enum { /* flags of rg_op_info: see ops.def */
-    RG_F_FLT = 1, RG_F_INT = 2, RG_F_BOO = 4,
-    RG_F_COMM = 8, RG_F_EXACT = 16, RG_F_READ = 32, RG_F_WRITE = 64, RG_F_RGN = 128,
-    RG_F_NFX = 256, RG_F_NFY = 512
+       RG_F_FLT = 1,
+       RG_F_INT = 2,
+       RG_F_BOO = 4,
+       RG_F_COMM = 8,
+       RG_F_EXACT = 16,
+       RG_F_READ = 32,
+       RG_F_WRITE = 64,
+       RG_F_RGN = 128,
+       RG_F_NFX = 256,
+       RG_F_NFY = 512
 };
 typedef enum rg_type_rule {
-    RG_T_SAME, RG_T_CMP, RG_T_SEL, RG_T_TEST, RG_T_SHIFT, RG_T_SCALE, RG_T_FREE, RG_T_NONE
+    RG_T_SAME,
+    RG_T_CMP,
+    RG_T_SEL,
+    RG_T_TEST,
+    RG_T_SHIFT,
+    RG_T_SCALE,
+    RG_T_FREE,
+    RG_T_NONE
 } rg_type_rule;
 typedef enum rg_diff { RG_D_RULE, RG_D_NONDIFF, RG_D_REFUSED, RG_D_STRUCT } rg_diff;
 
@@ -80,39 +94,49 @@ bool rg_op_is_pure(rg_op op);
 
 /* Operators of reductions and of atomic read-modify-write. */
 typedef enum rg_red {
-    RG_RED_ADD, RG_RED_MUL, RG_RED_MIN, RG_RED_MAX, RG_RED_AND, RG_RED_OR, RG_RED_XOR,
-    RG_RED_LAND, RG_RED_LOR, /* logical, on bool accumulators */
-    RG_RED_SET               /* rmw only: exchange */
+    RG_RED_ADD,
+    RG_RED_MUL,
+    RG_RED_MIN,
+    RG_RED_MAX,
+    RG_RED_AND,
+    RG_RED_OR,
+    RG_RED_XOR,
+    RG_RED_LAND,
+    RG_RED_LOR, /* logical, on bool accumulators */
+    RG_RED_SET  /* rmw only: exchange */
 } rg_red;
 const char *rg_red_name(rg_red r); /* "add" ... */
 
-enum { /* flags of instructions */
-    RG_INS_ATOMIC = 1,       /* load, store, addto: may meet another iteration */
-    RG_INS_REVERSE = 2,      /* for: downwards */
-    RG_INS_CAPTURE_NEW = 4,  /* rmw: the result is the value after */
-    RG_INS_PRIVATE = 8,      /* addto to a shared array that every thread may do in its own copy,
-                                added together after the task (accumulation analysis sets it) */
-    RG_INS_ACCUM = 16,       /* addto made by the adjoint: how it accumulates is not yet decided */
-    RG_INS_SAVE = 32,        /* store or copy into a save array, load or copy out of it (explain) */
-    RG_INS_FREE = 128,       /* for: the adjoint's own, its iterations may run in any order and its
-                                carried sums be added in any order */
-    RG_INS_CHECKPOINT = 256, /* for, loop: each iteration is a block of steps of the source's loop. The
-                                adjoint saves what is needed at the start of each block, and runs
-                                the block again when it gets there; never unrolled */
-    RG_INS_GATHERED = 512,   /* addto: what several iterations would add, summed by one (explain) */
-    RG_INS_SCALARIZED = 64   /* addto/parallel whose atomic was turned into a reduction (explain) */
+enum {                         /* flags of instructions */
+       RG_INS_ATOMIC = 1,      /* load, store, addto: may meet another iteration */
+       RG_INS_REVERSE = 2,     /* for: downwards */
+       RG_INS_CAPTURE_NEW = 4, /* rmw: the result is the value after */
+       RG_INS_PRIVATE = 8,     /* addto to a shared array that every thread may do in its own copy,
+                                  added together after the task (accumulation analysis sets it) */
+       RG_INS_ACCUM = 16, /* addto made by the adjoint: how it accumulates is not yet decided */
+       RG_INS_SAVE = 32,  /* store or copy into a save array, load or copy out of it (explain) */
+       RG_INS_FREE = 128, /* for: the adjoint's own, its iterations may run in any order and its
+                             carried sums be added in any order */
+       RG_INS_CHECKPOINT =
+           256, /* for, loop: each iteration is a block of steps of the source's loop. The
+                   adjoint saves what is needed at the start of each block, and runs
+                   the block again when it gets there; never unrolled */
+       RG_INS_GATHERED =
+           512, /* addto: what several iterations would add, summed by one (explain) */
+       RG_INS_SCALARIZED =
+           64 /* addto/parallel whose atomic was turned into a reduction (explain) */
 };
 
 typedef struct rg_ins {
     uint16_t op;
     uint16_t flags;
-    rg_rid parent;         /* region that lists it */
-    uint32_t opnd, nopnd;  /* pool offset and count: value ids */
-    uint32_t res, nres;    /* pool offset and count: value ids */
+    rg_rid parent;        /* region that lists it */
+    uint32_t opnd, nopnd; /* pool offset and count: value ids */
+    uint32_t res, nres;   /* pool offset and count: value ids */
     rg_rid region[2];
     rg_aid array, array2;
-    uint32_t leaf;         /* index into the element type's leaves */
-    uint32_t aux;          /* pool offset; parallel: reduction kinds */
+    uint32_t leaf; /* index into the element type's leaves */
+    uint32_t aux;  /* pool offset; parallel: reduction kinds */
     rg_loc loc;
     union {
         int64_t i; /* CONST of bool and integers (u64 as bits), axis, scalar index, kinds */
@@ -122,15 +146,15 @@ typedef struct rg_ins {
 
 typedef struct rg_value {
     rg_type type;
-    rg_iid def;        /* defining instruction; RG none for region arguments */
-    rg_rid region;     /* region whose argument it is; none for results */
-    uint32_t index;    /* which result or argument */
-    const char *name;  /* the source's name for it, or NULL */
+    rg_iid def;       /* defining instruction; RG none for region arguments */
+    rg_rid region;    /* region whose argument it is; none for results */
+    uint32_t index;   /* which result or argument */
+    const char *name; /* the source's name for it, or NULL */
 } rg_value;
 
 typedef struct rg_region {
-    rg_iid owner;          /* instruction that owns it; 0: the kernel's body */
-    RG_VEC(rg_iid) ins;    /* the last one is yield */
+    rg_iid owner;       /* instruction that owns it; 0: the kernel's body */
+    RG_VEC(rg_iid) ins; /* the last one is yield */
     RG_VEC(rg_val) args;
 } rg_region;
 
@@ -140,30 +164,30 @@ typedef enum rg_array_kind {
     RG_ARR_LOCAL   /* made by alloc; at kernel level it is shared by all iterations */
 } rg_array_kind;
 
-enum { /* shadow: bits */
-    RG_SH_GRAD = 1, /* x_b: gradient */
-    RG_SH_DOT = 2   /* x_d: tangent; both: tangent of the gradient */
+enum {                 /* shadow: bits */
+       RG_SH_GRAD = 1, /* x_b: gradient */
+       RG_SH_DOT = 2   /* x_d: tangent; both: tangent of the gradient */
 };
-enum { /* flags of arrays */
-    RG_ARR_CONST = 1, /* declared const: never written */
-    RG_ARR_ZERO = 2,  /* local: zero when alloc runs */
-    RG_ARR_GROW = 4,  /* local, one axis, grows at stores */
-    RG_ARR_SAVE = 8,  /* local: made by the adjoint to save values (explain) */
-    RG_ARR_WRITTEN = 16, /* parameter: some store, addto or rmw reaches it in the primal */
-    RG_ARR_BEFORE = 32, /* parameter of an adjoint: must hold its value from before f */
-    RG_ARR_AFTER = 64   /* parameter of an adjoint: must hold its value from after f */
+enum {                      /* flags of arrays */
+       RG_ARR_CONST = 1,    /* declared const: never written */
+       RG_ARR_ZERO = 2,     /* local: zero when alloc runs */
+       RG_ARR_GROW = 4,     /* local, one axis, grows at stores */
+       RG_ARR_SAVE = 8,     /* local: made by the adjoint to save values (explain) */
+       RG_ARR_WRITTEN = 16, /* parameter: some store, addto or rmw reaches it in the primal */
+       RG_ARR_BEFORE = 32,  /* parameter of an adjoint: must hold its value from before f */
+       RG_ARR_AFTER = 64    /* parameter of an adjoint: must hold its value from after f */
 };
 
 typedef struct rg_ir_array {
     const char *name;
     rg_array_kind kind;
     uint32_t flags;
-    uint32_t shadow;      /* RG_SH_ bits; 0 for data */
+    uint32_t shadow; /* RG_SH_ bits; 0 for data */
     const rg_elem *elem;
-    uint32_t rank;        /* axes, without those inside the element */
-    rg_val *extents;      /* [rank] i64 values of the kernel's entry region; of an alloc: its
-                             operands; RG none: not declared (T *x, T (*x)[3]: the argument's) */
-    uint32_t param;       /* PARAM and SHADOW: index into params */
+    uint32_t rank;   /* axes, without those inside the element */
+    rg_val *extents; /* [rank] i64 values of the kernel's entry region; of an alloc: its
+                        operands; RG none: not declared (T *x, T (*x)[3]: the argument's) */
+    uint32_t param;  /* PARAM and SHADOW: index into params */
     rg_loc loc;
 } rg_ir_array;
 
@@ -171,8 +195,8 @@ typedef struct rg_ir_array {
 typedef struct rg_param {
     const char *name;
     bool is_array;
-    rg_aid array;            /* its data array */
-    const rg_elem *elem;     /* element type, or the by-value type */
+    rg_aid array;                    /* its data array */
+    const rg_elem *elem;             /* element type, or the by-value type */
     uint32_t first_scalar, nscalars; /* by value: its leaves in rg_fn.scalars */
     uint32_t rank;
     const char **extent_text; /* [rank] C text of each declared extent; NULL: not declared */
@@ -188,20 +212,20 @@ typedef struct rg_scalar {
     const char *path; /* "" or ".a.x" or ".m[0][1]": C text after the parameter's name */
 } rg_scalar;
 
-/* RG_RECORD is a primal that also stores what its atomics capture (ad.h): never the mode of an rg_fn
- * itself. */
+/* RG_RECORD is a primal that also stores what its atomics capture (ad.h): never the mode of an
+ * rg_fn itself. */
 typedef enum rg_mode { RG_PRIMAL, RG_TANGENT, RG_ADJOINT, RG_HVP, RG_RECORD } rg_mode;
 const char *rg_mode_name(rg_mode m); /* "primal" ... */
 
 /* What carries a gradient, and which parameters share memory: decided at launch. */
 typedef struct rg_activity {
     uint32_t nparams;
-    uint8_t *active;  /* [nparams] array or scalar parameter has a gradient (tangent) */
-    uint32_t *group;  /* [nparams] parameters bound to the same array share a number; NULL: none */
+    uint8_t *active; /* [nparams] array or scalar parameter has a gradient (tangent) */
+    uint32_t *group; /* [nparams] parameters bound to the same array share a number; NULL: none */
 } rg_activity;
 
-/* The adjoint that a user wrote for a device function: its parameters by value are fn's scalars, the
- * pointers that it adds gradients through are arrays of one element, the last parameter is the
+/* The adjoint that a user wrote for a device function: its parameters by value are fn's scalars,
+ * the pointers that it adds gradients through are arrays of one element, the last parameter is the
  * cotangent of the result. */
 typedef struct rg_custom {
     const char *name; /* of the device function */
@@ -221,7 +245,7 @@ typedef struct rg_ir_module {
 typedef struct rg_fn {
     rg_arena *arena;
     rg_ir_module *module;
-    const char *name;   /* the kernel's */
+    const char *name; /* the kernel's */
     rg_mode mode;
     rg_loc loc;
     RG_VEC(rg_value) vals;

@@ -35,11 +35,11 @@ typedef enum rg_mem {
     RG_N_MEMS
 } rg_mem;
 
-rg_type rg_mem_value(rg_mem m);      /* type of a loaded value */
-uint32_t rg_mem_size(rg_mem m);      /* bytes; also the alignment */
-const char *rg_mem_name(rg_mem m);   /* "f32", "u8" ... */
-const char *rg_mem_c(rg_mem m);      /* "float", "unsigned char", "long long" -> "int64_t" ... */
-rg_mem rg_type_mem(rg_type t);       /* memory type that holds a value as it is */
+rg_type rg_mem_value(rg_mem m);    /* type of a loaded value */
+uint32_t rg_mem_size(rg_mem m);    /* bytes; also the alignment */
+const char *rg_mem_name(rg_mem m); /* "f32", "u8" ... */
+const char *rg_mem_c(rg_mem m);    /* "float", "unsigned char", "long long" -> "int64_t" ... */
+rg_mem rg_type_mem(rg_type t);     /* memory type that holds a value as it is */
 uint32_t rg_type_size(rg_type t);
 const char *rg_type_name(rg_type t); /* "f32" */
 const char *rg_type_c(rg_type t);    /* "float", "int64_t" */
@@ -59,11 +59,11 @@ static inline bool rg_mem_is_float(rg_mem m) {
 /* A scalar inside an element: path ".m[%][%].x", one % for each of its own axes. */
 typedef struct rg_leaf {
     rg_mem mem;
-    uint32_t offset;   /* bytes from the element's start, all inner indices 0 */
-    uint32_t ndims;    /* axes inside the element */
-    int64_t *dims;     /* [ndims] */
-    int64_t *strides;  /* [ndims], bytes */
-    const char *path;  /* "" for a scalar element */
+    uint32_t offset;  /* bytes from the element's start, all inner indices 0 */
+    uint32_t ndims;   /* axes inside the element */
+    int64_t *dims;    /* [ndims] */
+    int64_t *strides; /* [ndims], bytes */
+    const char *path; /* "" for a scalar element */
 } rg_leaf;
 
 typedef struct rg_field {
@@ -77,14 +77,14 @@ typedef struct rg_field {
 /* Element type of an array, or the type of a by-value parameter: a scalar or a struct. */
 typedef struct rg_elem {
     bool is_struct;
-    rg_mem mem;            /* scalar */
-    const char *name;      /* struct: the typedef's or tag's name, always set and unique in a module */
+    rg_mem mem;       /* scalar */
+    const char *name; /* struct: the typedef's or tag's name, always set and unique in a module */
     uint32_t nfields;
     rg_field *fields;
-    uint32_t size, align;  /* natural C layout */
+    uint32_t size, align; /* natural C layout */
     uint32_t nleaves;
-    rg_leaf *leaves;       /* in order of offset; built by rg_elem_finish */
-    uint32_t index;        /* place in the module's list of struct types; UINT32_MAX: scalar */
+    rg_leaf *leaves; /* in order of offset; built by rg_elem_finish */
+    uint32_t index;  /* place in the module's list of struct types; UINT32_MAX: scalar */
 } rg_elem;
 
 rg_elem *rg_elem_scalar(rg_mem m); /* static storage: one per memory type, ready made */

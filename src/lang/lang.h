@@ -9,6 +9,6 @@
  * when there were any. Each kernel is valid IR (rg_ir_verify) in which every mutable local scalar
  * is still a rank-0 local array; rg_opt_ssa makes it SSA. */
 rg_ir_module *rg_lang_compile(rg_arena *a, rg_sources *s, rg_diags *d, const char *path,
-                           const char *text, size_t size, const rg_preprocess_options *o);
+                              const char *text, size_t size, const rg_preprocess_options *o);
 
 #endif

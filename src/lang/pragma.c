@@ -393,8 +393,8 @@ static void parse_retrograd(rg_parser *p, bool inside) {
     } else if (accept_word(p, "adjoint")) {
         parse_adjoint(p, t->loc, inside);
     } else {
-        rg_error(p->diags, t->loc, "use checkpoint(k) or adjoint(f) = g", "unknown pragma 'retrograd %s'",
-                 t->kind == RG_TOK_IDENT ? t->text : "");
+        rg_error(p->diags, t->loc, "use checkpoint(k) or adjoint(f) = g",
+                 "unknown pragma 'retrograd %s'", t->kind == RG_TOK_IDENT ? t->text : "");
     }
     skip_pragma(p);
 }

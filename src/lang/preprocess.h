@@ -15,8 +15,9 @@ typedef struct rg_preprocess_options {
     void *user;
 } rg_preprocess_options;
 
-/* Predefined: __RETROGRAD__=1, __STDC__=1, __STDC_VERSION__=201112L, _OPENMP=201511. Errors go to d;
- * the returned list is complete up to the last thing understood and always ends with RG_TOK_END. */
+/* Predefined: __RETROGRAD__=1, __STDC__=1, __STDC_VERSION__=201112L, _OPENMP=201511. Errors go to
+ * d; the returned list is complete up to the last thing understood and always ends with RG_TOK_END.
+ */
 rg_tokens *rg_preprocess(rg_arena *a, rg_sources *s, rg_diags *d, const char *path,
                          const char *text, size_t size, const rg_preprocess_options *o);
 

@@ -18,9 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const flags[] = {
-    "-O3",     "-march=native", "-fno-math-errno", "-fopenmp-simd",
-    "-fPIC",   "-shared",       "-std=gnu11",      "-w"};
+static const char *const flags[] = {"-O3",   "-march=native", "-fno-math-errno", "-fopenmp-simd",
+                                    "-fPIC", "-shared",       "-std=gnu11",      "-w"};
 
 static void command(rg_device *dev, rg_arena *a, rg_words *w) {
     rg_words_split(a, w, dev->cc);

@@ -19,7 +19,7 @@ typedef struct rg_cpu {
     bool *hoisted;          /* [arrays] memory is taken once per task, not once per iteration */
     bool *own;              /* [arrays] added to in private copies, in this task */
     RG_VEC(rg_aid) growing; /* alive growing arrays, to be freed on the way out */
-    bool chains; /* some chain was printed */
+    bool chains;            /* some chain was printed */
     bool in_task;
     bool alone;       /* print for one thread: nothing is atomic */
     bool maybe_alone; /* a run-time flag says whether there is one thread */

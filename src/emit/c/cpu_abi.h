@@ -21,16 +21,17 @@ typedef struct rg_cpu_env {
      * Returns when all is done. Called with no other parallel running. */
     void (*parallel)(const struct rg_cpu_env *env, rg_cpu_task *task, void *closure, int64_t n,
                      int64_t grain);
-    /* Scratch: a stack of memory for each worker (kernel level: worker 0). alloc gives uninitialised
-     * 64-byte aligned memory or NULL (then the kernel reports out of memory by fault and returns);
-     * mark/release free all that came after the mark. Memory may move never. */
+    /* Scratch: a stack of memory for each worker (kernel level: worker 0). alloc gives
+     * uninitialised 64-byte aligned memory or NULL (then the kernel reports out of memory by fault
+     * and returns); mark/release free all that came after the mark. Memory may move never. */
     void *(*alloc)(const struct rg_cpu_env *env, int thread, size_t bytes);
     size_t (*mark)(const struct rg_cpu_env *env, int thread);
     void (*release)(const struct rg_cpu_env *env, int thread, size_t mark);
     /* Growing arrays: realloc semantics on the C heap (size 0 frees). NULL: out of memory. */
     void *(*grow)(const struct rg_cpu_env *env, void *old, size_t size);
-    /* Reports a fault (first one wins; may be called from any worker): what is one of RG_CPU_FAULT_;
-     * line in the kernel's source; a, b, c: index, extent, axis (bounds), or operands. name: array. */
+    /* Reports a fault (first one wins; may be called from any worker): what is one of
+     * RG_CPU_FAULT_; line in the kernel's source; a, b, c: index, extent, axis (bounds), or
+     * operands. name: array. */
     void (*fault)(const struct rg_cpu_env *env, int what, int line, const char *name, int64_t a,
                   int64_t b, int64_t c);
     volatile int *stop; /* non-zero once any worker faulted: long loops may leave early */
