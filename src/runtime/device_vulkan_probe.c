@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROBES_VERSION = 3, MOST_ARRAYS = 48, N = 4096 };
+enum { PROBES_VERSION = 4, MOST_ARRAYS = 48, N = 4096 };
 
 /* One run of one probe. */
 typedef struct trial {
@@ -73,7 +73,8 @@ static bool result(trial *t, rg_array *a, rg_part part, void *to, size_t bytes) 
 #define PLACES(X)                                                                                  \
     X(1)                                                                                           \
     X(2)                                                                                           \
-    X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) \
+    X(3)                                                                                           \
+    X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19)      \
         X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31) X(32) X(33) X(34)  \
             X(35) X(36) X(37) X(38) X(39) X(40)
 
@@ -444,6 +445,90 @@ static bool special(trial *t) {
            k[4] == 16 + 32 && k[5] == 16 + 32;
 }
 
+#define LITERALS(T, name, ZERO, HALF)                                                              \
+    "void " name "(int n, const " T " x[n], " T " y[n][14]) {\n"                                   \
+    "#pragma omp parallel for\n"                                                                   \
+    "for (int i = 0; i < n; i++) {\n"                                                              \
+    "    " T " a = x[i], s = " ZERO ", p = " ZERO ", c = " HALF ";\n"                              \
+    "    " T " z[2] = {" ZERO "}; z[1] = a;\n"                                                     \
+    "    for (int k = 0; k < 3; k++) { s = s * a + k; p += k * a; c -= " HALF " * 0.5f;\n"         \
+    "        y[i][11 + k] = c * a; }\n"                                                            \
+    "    y[i][0] = a * " ZERO "; y[i][1] = " ZERO " / a; y[i][2] = 1 / (a + " ZERO ");\n"          \
+    "    y[i][3] = 1 / (a - " ZERO "); y[i][4] = 1 / (" ZERO " - a); y[i][5] = a / " ZERO ";\n"    \
+    "    y[i][6] = a - a; y[i][7] = a / a; y[i][8] = s; y[i][9] = p; y[i][10] = z[0] * z[1]; } "   \
+    "}\n"
+
+static const char literals_text[] = LITERALS("float", "literals", "0.0f", "0.5f");
+static const char literals_f64_text[] = LITERALS("double", "literals", "0.0", "0.5");
+
+/* What IEEE 754 says of a. */
+static void literals_want(double a, double want[14]) {
+    double zero = 0, x = a + zero;
+    double w[14] = {a * zero,
+                    a != 0 ? zero / a : NAN,
+                    x == 0 ? INFINITY : 1 / x,
+                    a == 0 ? (signbit(a) ? -INFINITY : INFINITY) : 1 / a,
+                    a == 0 ? INFINITY : -1 / a,
+                    a == 0 || isnan(a) ? NAN : copysign(INFINITY, a),
+                    a - a,
+                    a != 0 ? a / a : NAN,
+                    ((zero * a + 0) * a + 1) * a + 2,
+                    ((zero + zero * a) + a) + 2 * a,
+                    zero * a,
+                    0.25 * a,
+                    zero * a,
+                    -0.25 * a};
+    memcpy(want, w, sizeof w);
+}
+
+static bool same_number(double got, double want) {
+    if (isnan(want))
+        return isnan(got);
+    return got == want && (want != 0 || !signbit(got) == !signbit(want));
+}
+
+/* Arithmetic with literals, and with what unrolled loops make literals of: a compiler may forget
+ * NaN, infinity or -0 there, whatever it does with values that it does not know. */
+static bool literals_are_right(trial *t, bool wide) {
+    enum { CASES = 6, FORMS = 14 };
+    static const double x[CASES] = {2, INFINITY, -INFINITY, NAN, 0.0, -0.0};
+    float f[CASES], y[CASES * FORMS];
+    double d[CASES * FORMS], want[FORMS];
+    int64_t shape[2] = {CASES, FORMS};
+    for (int i = 0; i < CASES; i++)
+        f[i] = (float)x[i];
+    t->n = CASES;
+    use_kernel(t, "literals");
+    value(t, &t->n);
+    array(t, wide ? RG_DTYPE_F64 : RG_DTYPE_F32, CASES, wide ? (const void *)x : f, false);
+    rg_array *a = NULL;
+    if (t->status == RG_OK)
+        t->status =
+            rg_array_new(t->v->dev, wide ? RG_DTYPE_F64 : RG_DTYPE_F32, 2, shape, false, &a);
+    if (t->status == RG_OK)
+        t->made[t->nmade++] = a;
+    t->args[t->nargs++] = (rg_arg){a, NULL, NULL};
+    launch(t);
+    if (!result(t, a, RG_DATA, wide ? (void *)d : y, wide ? sizeof d : sizeof y))
+        return false;
+    for (int i = 0; i < CASES; i++) {
+        literals_want(x[i], want);
+        for (int k = 0; k < FORMS; k++) {
+            int at = i * FORMS + k;
+            if (!same_number(wide ? d[at] : (double)y[at], want[k]))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool literals(trial *t) {
+    return literals_are_right(t, false);
+}
+static bool literals_f64(trial *t) {
+    return literals_are_right(t, true);
+}
+
 static const char contraction_text[] =
     "void contraction(int n, const float a[n], const float b[n], const float c[n], float y[n]) {\n"
     "#pragma omp parallel for\n"
@@ -549,6 +634,7 @@ typedef enum cap {
     CAP_I64_ATOMICS,
     CAP_SUBGROUP,
     CAP_INF_NAN,
+    CAP_LITERALS,  /* lost: no literal is shown to the driver */
     CAP_LONG_LOOPS /* lost: loops are guarded */
 } cap;
 
@@ -577,6 +663,21 @@ static bool *cap_field(rg_spirv_caps *c, cap x) {
     }
 }
 
+static bool has_cap(rg_spirv_caps *c, cap x) {
+    if (x == CAP_LITERALS)
+        return !c->hide_literals;
+    return x == CAP_LONG_LOOPS ? !c->loops_end_early : *cap_field(c, x);
+}
+
+static void lose_cap(rg_spirv_caps *c, cap x) {
+    if (x == CAP_LITERALS)
+        c->hide_literals = true;
+    else if (x == CAP_LONG_LOOPS)
+        c->loops_end_early = true;
+    else
+        *cap_field(c, x) = false;
+}
+
 typedef struct probe {
     const char *name, *text;
     bool (*run)(trial *t);
@@ -591,6 +692,7 @@ static const probe probes[] = {
     {"address in the 40th place", places_text, place_40, CAP_NONE, {CAP_NONE}, CAP_NONE},
     {"load, overwrite, use", order_text, order, CAP_NONE, {CAP_NONE}, CAP_NONE},
     {"NaN and inf", special_text, special, CAP_NONE, {CAP_INF_NAN}, CAP_NONE},
+    {"float literals", literals_text, literals, CAP_NONE, {CAP_LITERALS, CAP_INF_NAN}, CAP_NONE},
     {"contraction", contraction_text, contraction, CAP_NONE, {CAP_NONE}, CAP_NONE},
     {"large offset", far_text, far_away, CAP_NONE, {CAP_NONE}, CAP_NONE},
     {"long loops", loops_text, long_loops, CAP_NONE, {CAP_NONE}, CAP_LONG_LOOPS},
@@ -612,6 +714,7 @@ static const probe probes[] = {
      {CAP_I64_ATOMICS},
      CAP_NONE},
     {"doubles", double_text, doubles, CAP_F64, {CAP_NONE}, CAP_F64},
+    {"double literals", literals_f64_text, literals_f64, CAP_F64, {CAP_LITERALS}, CAP_F64},
     {"atomic add of doubles",
      atomic_f64_text,
      atomic_f64,
@@ -650,26 +753,21 @@ static rg_status try_mode(rg_vk *v, rg_spirv_addressing mode, char failing[48], 
     v->caps.addressing = mode;
     for (uint32_t i = 0; i < PROBES; i++) {
         const probe *p = &probes[i];
-        if (p->needs && !*cap_field(&v->caps, p->needs))
+        if (p->needs && !has_cap(&v->caps, p->needs))
             continue;
         bool ok = try_probe(v, p, &status);
         for (uint32_t k = 0; k < 3 && p->rests[k] && !ok && !v->lost; k++) {
-            bool *has = cap_field(&v->caps, p->rests[k]);
-            if (!*has)
+            if (!has_cap(&v->caps, p->rests[k]))
                 continue;
-            *has = false;
+            lose_cap(&v->caps, p->rests[k]);
             ok = try_probe(v, p, &status);
         }
         if (ok)
             continue;
         if (status == RG_ERROR_MEMORY)
             return status;
-        if (p->own == CAP_LONG_LOOPS && !v->lost) {
-            v->caps.loops_end_early = true;
-            continue;
-        }
         if (p->own && !v->lost) {
-            *cap_field(&v->caps, p->own) = false;
+            lose_cap(&v->caps, p->own);
             continue;
         }
         snprintf(failing, 48, "%s", p->name);
@@ -843,6 +941,8 @@ void rg_vk_caps_text(const rg_vk *v, char *out, size_t size) {
                                 c->version >> 8 & 0xff, c->workgroup);
     if (c->loops_end_early && n < size)
         n += (size_t)snprintf(out + n, size - n, " loops-guarded");
+    if (c->hide_literals && n < size)
+        n += (size_t)snprintf(out + n, size - n, " literals-hidden");
     for (size_t i = 0; i < sizeof words / sizeof *words && n < size; i++)
         if (words[i].has)
             n += (size_t)snprintf(out + n, size - n, " %s", words[i].word);

@@ -16,6 +16,8 @@ enum {
     OP_COPY_MEMORY = 63,
     OP_ACCESS_CHAIN = 65,
     OP_PTR_ACCESS_CHAIN = 67,
+    OP_COPY_OBJECT = 83,
+    OP_FMUL = 133,
     OP_IS_NAN = 156,
     OP_FORD_NOT_EQUAL = 182,
     OP_FUNORD_NOT_EQUAL = 183,
@@ -42,7 +44,7 @@ typedef struct rewriter {
     size_t n;
     uint32_t *out;
     size_t nout, cap;
-    uint32_t bound, *type, *to, *class, *pointee, *constant, *first_pointer, *first_type;
+    uint32_t bound, *type, *to, *class, *pointee, *constant, *zero, *first_pointer, *first_type;
     late loads[MOST_LOADS];
     uint32_t nloads, changes;
     bool failed;
@@ -73,6 +75,7 @@ static void learn(rewriter *r) {
             r->pointee[w[1]] = w[3];
         } else if (op == OP_CONSTANT) {
             r->constant[w[2]] = w[3];
+            r->zero[w[2]] = w[3] == 0 && (w[0] >> 16 == 4 || w[4] == 0);
         } else if (op == OP_LOAD || op == OP_ACCESS_CHAIN || op == OP_PTR_ACCESS_CHAIN ||
                    op == 59 || op == 66 || op == 70 || op == 120 || op == 124 || op == 169 ||
                    op == 245) {
@@ -209,14 +212,25 @@ static void no_nans(rewriter *r, const uint32_t *w) {
     }
 }
 
+static void literals(rewriter *r, const uint32_t *w) {
+    uint32_t n = w[0] >> 16, op = w[0] & 0xffff;
+    if (op == OP_FMUL && (r->zero[w[3]] || r->zero[w[4]])) {
+        uint32_t copy[4] = {4u << 16 | OP_COPY_OBJECT, w[1], w[2], r->zero[w[3]] ? w[3] : w[4]};
+        put(r, copy, 4);
+        r->changes++;
+    } else {
+        put(r, w, n);
+    }
+}
+
 uint32_t *rg_spirv_break(const uint32_t *words, size_t count, rg_broken_as fault, size_t *out_count,
                          uint32_t *changes) {
     rewriter *r = calloc(1, sizeof *r);
     if (!r)
         return NULL;
     *r = (rewriter){.in = words, .n = count, .bound = words[3]};
-    uint32_t **tables[] = {&r->type,          &r->to,        &r->class, &r->pointee, &r->constant,
-                           &r->first_pointer, &r->first_type};
+    uint32_t **tables[] = {&r->type,     &r->to,   &r->class,         &r->pointee,
+                           &r->constant, &r->zero, &r->first_pointer, &r->first_type};
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) {
         *tables[k] = calloc(r->bound + 1, sizeof(uint32_t));
         r->failed |= !*tables[k];
@@ -235,6 +249,8 @@ uint32_t *rg_spirv_break(const uint32_t *words, size_t count, rg_broken_as fault
             atomics(r, w, fault == RG_FAULT_ATOMICS);
         else if (fault == RG_FAULT_NO_NANS)
             no_nans(r, w);
+        else if (fault == RG_FAULT_LITERALS)
+            literals(r, w);
         else
             put(r, w, w[0] >> 16);
     }

@@ -11,7 +11,8 @@ typedef enum rg_broken_as {
     RG_FAULT_SECOND_ADDRESS, /* the second pointer of an argument block is the first */
     RG_FAULT_ATOMIC_FLOAT,   /* OpAtomicFAddEXT overwrites */
     RG_FAULT_ATOMICS,        /* so does every atomic; compare-and-swap does nothing */
-    RG_FAULT_NO_NANS         /* no value is ever found to be a NaN */
+    RG_FAULT_NO_NANS,        /* no value is ever found to be a NaN */
+    RG_FAULT_LITERALS        /* a product with a literal zero is zero, whatever the other factor */
 } rg_broken_as;
 
 /* Rewritten copy (free it), or NULL when out of memory; *changes counts the places. */

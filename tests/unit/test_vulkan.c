@@ -611,6 +611,13 @@ static void faults(void **state) {
     assert_true(changes > 0 || !adds);
     rg_device_release(dev);
 
+    dev = open_broken(ctx, RG_FAULT_LITERALS);
+    assert_non_null(dev);
+    v = dev->state;
+    assert_true(changes > 0);
+    assert_true(v->caps.hide_literals);
+    rg_device_release(dev);
+
     dev = open_broken(ctx, RG_FAULT_ATOMICS);
     assert_null(dev);
     assert_non_null(strstr(rg_context_message(ctx), "atomics of 32-bit integers"));

@@ -29,6 +29,8 @@ typedef struct rg_spirv_caps {
     uint32_t blocks;          /* offset mode: memory blocks bound */
     bool loops_end_early;     /* the driver ends long loops early: each loop that did not come to
                                  its end stores 1 in slot guard_slot */
+    bool hide_literals;       /* the driver computes with literals as if there were no NaN, infinity
+                                 and -0: it is shown no float whose value it can work out */
     bool naive_loads; /* test builds only: plain loads through physical pointers, the known-bad form
                        */
 } rg_spirv_caps;

@@ -2,6 +2,8 @@
  * the first block whenever it turns out to be needed, and the code. */
 #include "emit/spirv/function.h"
 
+#include <math.h>
+
 const char rg_spv_int64_feature[] = "64-bit integers (shaderInt64)";
 
 void rg_spv_fn_init(rg_spv_fn *c, rg_spv *s, struct rg_spv_maths *m, const rg_fn *f) {
@@ -104,6 +106,68 @@ void rg_spv_check_type(rg_spv_fn *c, rg_type t, rg_loc loc) {
         rg_spv_lacks(c, loc, rg_spv_int64_feature);
 }
 
+/* ---- literals that the driver must not see (caps.hide_literals) ---- */
+
+/* 0, which no compiler knows: workgroups are dispatched in x only. */
+static uint32_t zero_bits(rg_spv_fn *c) {
+    if (!c->zero_bits) {
+        uint32_t group = rg_spv_builtin(c, SpvBuiltInWorkgroupId, c->s->t_v3u);
+        rg_spv_words *was = c->out;
+        c->out = &c->entry;
+        c->zero_bits = RG_SPV_OP(c, SpvOpCompositeExtract, c->s->t_u32, group, 1);
+        c->out = was;
+    }
+    return c->zero_bits;
+}
+
+static uint32_t zero(rg_spv_fn *c, rg_type t) {
+    uint32_t *id = &c->zero[t == RG_F64];
+    if (!*id) {
+        uint32_t b = zero_bits(c);
+        rg_spv_words *was = c->out;
+        c->out = &c->entry;
+        if (t == RG_F64)
+            *id = RG_SPV_OP(c, SpvOpFConvert, rg_spv_float(c->s, 64), zero(c, RG_F32));
+        else
+            *id = RG_SPV_OP(c, SpvOpBitcast, c->s->t_f32, b);
+        c->out = was;
+    }
+    return *id;
+}
+
+uint32_t rg_spv_real(rg_spv_fn *c, rg_type t, double v) {
+    rg_spv *s = c->s;
+    /* In the maths library only zeros meet what a driver gets wrong. */
+    if (!s->o->caps.hide_literals || (v != 0 && !c->plan))
+        return rg_spv_const_real(s, t, v);
+    uint32_t z = zero(c, t), type = rg_spv_value_type(s, t);
+    if (v == 0 && !signbit(v))
+        return z;
+    rg_spv_words *was = c->out;
+    c->out = &c->entry;
+    if (v == 0)
+        z = RG_SPV_OP(c, SpvOpFNegate, type, z);
+    else
+        z = rg_spv_exact(c, RG_SPV_OP(c, SpvOpFAdd, type, rg_spv_const_real(s, t, v), z));
+    c->out = was;
+    return z;
+}
+
+uint32_t rg_spv_hide_real(rg_spv_fn *c, rg_type t, uint32_t x) {
+    if (!c->s->o->caps.hide_literals)
+        return x;
+    return rg_spv_exact(c, RG_SPV_OP(c, SpvOpFAdd, rg_spv_value_type(c->s, t), x, zero(c, t)));
+}
+
+uint32_t rg_spv_hide_bits(rg_spv_fn *c, rg_type t, uint32_t x) {
+    if (!c->s->o->caps.hide_literals)
+        return x;
+    uint32_t type = rg_spv_value_type(c->s, t), z = zero_bits(c);
+    if (rg_type_size(t) == 8)
+        z = RG_SPV_OP(c, SpvOpUConvert, type, z);
+    return RG_SPV_OP(c, SpvOpBitwiseXor, type, x, z);
+}
+
 /* ---- values ---- */
 
 uint32_t rg_spv_val(rg_spv_fn *c, rg_val v) {
@@ -114,8 +178,8 @@ uint32_t rg_spv_val(rg_spv_fn *c, rg_val v) {
     if (rg_def_op(f, v) == RG_CONST) {
         const rg_ins *i = &f->ins.at[f->vals.at[v].def];
         rg_spv_check_type(c, t, i->loc);
-        c->id[v] = rg_type_is_float(t) ? rg_spv_const_real(c->s, t, i->imm.f)
-                                       : rg_spv_const_int(c->s, t, i->imm.i);
+        c->id[v] =
+            rg_type_is_float(t) ? rg_spv_real(c, t, i->imm.f) : rg_spv_const_int(c->s, t, i->imm.i);
         return c->id[v];
     }
     rg_bug(c->s->arena, "SPIR-V: value %%%u of '%s' has no id", v, f->name);

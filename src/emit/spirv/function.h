@@ -48,6 +48,7 @@ typedef struct rg_spv_fn {
     uint32_t slots[2];                /* views of the slots: 32 and 64 bits */
     uint32_t invocation, invocations; /* in the index type; stretch: 0 */
     uint32_t workgroup;
+    uint32_t zero_bits, zero[2]; /* hide_literals: a 0 that no driver can work out; as floats */
     uint64_t bindings[4];
 } rg_spv_fn;
 
@@ -82,6 +83,12 @@ extern const char rg_spv_int64_feature[];
 uint32_t rg_spv_val(rg_spv_fn *c, rg_val v);
 uint32_t rg_spv_low(rg_spv_fn *c, rg_val v);   /* low 32 bits of an integer */
 uint32_t rg_spv_index(rg_spv_fn *c, rg_val v); /* in the index type */
+/* A float constant that arithmetic may meet: a literal, or with caps.hide_literals one in disguise.
+ */
+uint32_t rg_spv_real(rg_spv_fn *c, rg_type t, double v);
+/* Made of integers that the driver may know: the same, such that it does not know it. */
+uint32_t rg_spv_hide_real(rg_spv_fn *c, rg_type t, uint32_t x);
+uint32_t rg_spv_hide_bits(rg_spv_fn *c, rg_type t, uint32_t x);
 uint32_t rg_spv_const_index(rg_spv_fn *c, uint64_t v);
 /* Any integer id of 32 or 64 bits (signed: how it widens) to the index type. */
 uint32_t rg_spv_to_index(rg_spv_fn *c, uint32_t id, bool wide, bool is_signed);

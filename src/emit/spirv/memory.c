@@ -172,7 +172,7 @@ static void clear(rg_spv_fn *c, rg_aid a, uint32_t n) {
         p.guard = 0; /* n is no more than there is */
         rg_type t = rg_mem_value(e->leaves[k].mem);
         uint32_t zero = t == RG_BOOL          ? rg_spv_const_bool(c->s, false)
-                        : rg_type_is_float(t) ? rg_spv_const_real(c->s, t, 0)
+                        : rg_type_is_float(t) ? rg_spv_real(c, t, 0)
                                               : rg_spv_const_int(c->s, t, 0);
         rg_spv_place_store(c, &p, zero);
         if (m > 1)
@@ -197,6 +197,16 @@ static uint32_t held_type(rg_spv_fn *c, const rg_leaf *l) {
     return t == RG_BOOL ? c->s->t_u32 : rg_spv_value_type(c->s, t);
 }
 
+/* The zeros that a variable begins with. A driver that must not see literals sees none here. */
+static uint32_t cleared(rg_spv_fn *c, uint32_t type, rg_type t, uint64_t n) {
+    if (!c->s->o->caps.hide_literals || !rg_type_is_float(t))
+        return rg_spv_null(c->s, type);
+    uint32_t *zeros = RG_NEW_N(c->s->arena, uint32_t, n + 1);
+    for (uint64_t k = 0; k < n; k++)
+        zeros[k] = rg_spv_real(c, t, 0);
+    return rg_spv_emit(c, SpvOpCompositeConstruct, type, zeros, (uint32_t)n);
+}
+
 static void take_variables(rg_spv_fn *c, rg_iid i) {
     const rg_ins *ins = &c->f->ins.at[i];
     const rg_ir_array *a = &c->f->arrays.at[ins->array];
@@ -208,14 +218,16 @@ static void take_variables(rg_spv_fn *c, rg_iid i) {
         count *= n > 0 ? (uint64_t)n : 0;
     }
     for (uint32_t k = 0; k < a->elem->nleaves; k++) {
-        uint64_t n = count * inner_count(&a->elem->leaves[k]);
-        uint32_t type = rg_spv_array(c->s, held_type(c, &a->elem->leaves[k]), n ? (uint32_t)n : 1);
+        const rg_leaf *leaf = &a->elem->leaves[k];
+        uint64_t n = count * inner_count(leaf);
+        n = n ? n : 1;
+        uint32_t type = rg_spv_array(c->s, held_type(c, leaf), (uint32_t)n);
         if (!st->column[k]) {
             st->column[k] = rg_spv_variable(c, type);
             rg_spv_name(c->s, st->column[k], a->name);
         }
         if (a->flags & RG_ARR_ZERO)
-            RG_SPV_DO(c, SpvOpStore, st->column[k], rg_spv_null(c->s, type));
+            RG_SPV_DO(c, SpvOpStore, st->column[k], cleared(c, type, rg_mem_value(leaf->mem), n));
     }
 }
 

@@ -187,11 +187,13 @@ static uint32_t cast(rg_spv_fn *c, rg_type to, rg_type from, uint32_t x) {
         return op2(c, SpvOpINotEqual, t, x, rg_spv_const_int(s, from, 0));
     if (from == RG_BOOL) {
         if (rg_type_is_float(to))
-            return select(c, t, x, rg_spv_const_real(s, to, 1), rg_spv_const_real(s, to, 0));
+            return select(c, t, x, rg_spv_real(c, to, 1), rg_spv_real(c, to, 0));
         return select(c, t, x, rg_spv_const_int(s, to, 1), rg_spv_const_int(s, to, 0));
     }
-    if (rg_type_is_float(to))
-        return op1(c, rg_type_is_unsigned(from) ? SpvOpConvertUToF : SpvOpConvertSToF, t, x);
+    if (rg_type_is_float(to)) {
+        SpvOp convert = rg_type_is_unsigned(from) ? SpvOpConvertUToF : SpvOpConvertSToF;
+        return rg_spv_hide_real(c, to, op1(c, convert, t, x));
+    }
     if (rg_type_size(to) == rg_type_size(from))
         return x;
     if (rg_type_size(to) < rg_type_size(from) || rg_type_is_unsigned(from))
@@ -326,6 +328,8 @@ uint32_t rg_spv_math(rg_spv_fn *c, rg_op op, rg_type t, const uint32_t *x) {
 static uint32_t bitcast(rg_spv_fn *c, rg_type to, rg_type from, uint32_t x) {
     if (rg_type_is_float(to) == rg_type_is_float(from))
         return x;
+    if (rg_type_is_float(to))
+        x = rg_spv_hide_bits(c, from, x);
     return op1(c, SpvOpBitcast, rg_spv_value_type(c->s, to), x);
 }
 
@@ -346,7 +350,7 @@ uint32_t rg_spv_pure(rg_spv_fn *c, rg_iid id) {
     switch (op) {
     case RG_ZMUL: {
         uint32_t product = rg_spv_exact(c, op2(c, SpvOpFMul, st, x[0], x[1]));
-        return select(c, st, is_zero(c, t, x[0]), rg_spv_const_real(s, t, 0), product);
+        return select(c, st, is_zero(c, t, x[0]), rg_spv_real(c, t, 0), product);
     }
     case RG_EQ:
         if (xt == RG_BOOL)

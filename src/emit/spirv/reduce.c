@@ -17,7 +17,7 @@ static void barrier(rg_spv_fn *c) {
 
 uint32_t rg_spv_identity(rg_spv_fn *c, rg_red kind, rg_type t) {
     rg_const r = rg_red_identity(kind, t);
-    return rg_type_is_float(t) ? rg_spv_const_real(c->s, t, r.f) : rg_spv_const_int(c->s, t, r.i);
+    return rg_type_is_float(t) ? rg_spv_real(c, t, r.f) : rg_spv_const_int(c->s, t, r.i);
 }
 
 /* Shared memory for one value of each invocation; bools as words. */

@@ -272,6 +272,8 @@ static void emit_task(rg_spv *s, struct rg_spv_maths *m, const rg_fn *f, const r
     } else {
         emit_stretch(&c);
     }
+    if (s->o->caps.hide_literals) /* the functions that it calls read it too */
+        rg_spv_builtin(&c, SpvBuiltInWorkgroupId, s->t_v3u);
     rg_spv_guard_task(&c);
     rg_spv_do(&c, SpvOpReturn, NULL, 0);
     uint32_t id = rg_spv_id(s);
