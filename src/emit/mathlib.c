@@ -18,10 +18,21 @@ static rg_mb mb_of(rg_build *b, rg_type t) {
                    .bias = f64 ? 1023 : 127};
 }
 
+rg_val rg_m_fma(const rg_mb *m, rg_val a, rg_val x, rg_val c) {
+    rg_val product = m_mul(m, a, x), sum = m_add(m, product, c);
+    rg_fn *f = m->b->fn;
+    for (int k = 0; k < 2; k++) {
+        rg_val v = k ? sum : product;
+        if (f->vals.at[v].def && rg_def_op(f, v) != RG_CONST)
+            rg_ins_at(f, f->vals.at[v].def)->flags |= RG_INS_LOOSE;
+    }
+    return sum;
+}
+
 rg_val rg_m_poly(const rg_mb *m, rg_val x, const double *k, int n) {
     rg_val r = m_k(m, k[n - 1]);
     while (--n > 0)
-        r = m_add(m, m_mul(m, r, x), m_k(m, k[n - 1]));
+        r = rg_m_fma(m, r, x, m_k(m, k[n - 1]));
     return r;
 }
 

@@ -81,6 +81,8 @@ static inline rg_val m_to_int(const rg_mb *m, rg_val x) { /* to i32 */
 static inline rg_val m_from_int(const rg_mb *m, rg_val x) {
     return rg_b_cast(m->b, m->t, x);
 }
+/* a x + c, which the device may round once or twice: only where both will do. */
+rg_val rg_m_fma(const rg_mb *m, rg_val a, rg_val x, rg_val c);
 /* k[0] + x * (k[1] + x * ...) */
 rg_val rg_m_poly(const rg_mb *m, rg_val x, const double *k, int n);
 

@@ -397,9 +397,11 @@ rg_task_layout *rg_task_layout_make(rg_arena *a, const rg_fn *f, const rg_task *
     l->capacity = RG_NEW_N(a, uint32_t, t->scratch.n + 1);
     l->column = RG_NEW_N(a, uint32_t, t->scratch.n + 1);
     l->input = RG_NEW_N(a, uint32_t, t->host_inputs.n + 1);
-    uint32_t at = 16;
+    uint32_t at = 32;
     l->slots32 = 0;
     l->slots64 = 8;
+    l->slots_f32 = 16;
+    l->slots_f64 = 24;
     l->ranges = at;
     if (t->parallel)
         at += 16 * (uint32_t)f->ins.at[t->parallel].imm.i;

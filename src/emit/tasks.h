@@ -95,15 +95,15 @@ uint32_t rg_task_column_size(const rg_fn *f, const rg_task_scratch *s, uint32_t 
 
 /* Layout of one task's argument block; everything 8-byte aligned. A memory reference is a 64-bit
  * pointer (address mode) or byte offset in its block (offset mode). The same reference is written
- * in up to three places, because a pointer has a type: the elements', 32-bit words, 64-bit words.
- *   slots32, slots64   the slots
+ * in several places, because a pointer has a type: the elements', 32-bit words, 64-bit words.
+ *   slots32, slots64, slots_f32, slots_f64   the slots
  *   ranges     parallel: lo and hi of each range as i64
  *   arrays     for each of task.arrays: reference, word views if it has them, extents (i64 each)
  *   scratch    for each of task.scratch: capacity (i64), one reference for each leaf
  *   inputs     host_inputs, 8 bytes each (i32 sign-extended, u32 and bool zero-extended, f32 in the
  *              low word): as in slots. Of a slot with a 32-bit type read the low word only */
 typedef struct rg_task_layout {
-    uint32_t size, slots32, slots64, ranges;
+    uint32_t size, slots32, slots64, slots_f32, slots_f64, ranges;
     uint32_t *array;    /* [task.arrays.n] */
     uint32_t *words32;  /* [task.arrays.n] UINT32_MAX: none */
     uint32_t *words64;  /* [task.arrays.n] UINT32_MAX: none */

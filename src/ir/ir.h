@@ -121,6 +121,7 @@ enum {                         /* flags of instructions */
            256, /* for, loop: each iteration is a block of steps of the source's loop. The
                    adjoint saves what is needed at the start of each block, and runs
                    the block again when it gets there; never unrolled */
+       RG_INS_LOOSE = 1024, /* add, mul: may be contracted to a fused operation */
        RG_INS_GATHERED =
            512, /* addto: what several iterations would add, summed by one (explain) */
        RG_INS_SCALARIZED =

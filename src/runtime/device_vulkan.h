@@ -132,7 +132,7 @@ const char *rg_vk_result_name(VkResult r);
 
 /* ---- memory ---- */
 
-enum { RG_VK_BLOCK_BITS = 40, RG_VK_ALIGN = 64 };
+enum { RG_VK_BLOCK_BITS = 40, RG_VK_ALIGN = 128 };
 
 typedef struct rg_vk_range {
     uint64_t begin, end;
@@ -234,6 +234,7 @@ typedef struct rg_vk_task {
     rg_task_layout *layout;
     uint32_t class;
     bool slots;                /* uses some */
+    uint32_t lanes;            /* iterations that an invocation takes at a time */
     rg_vk_pipeline *pipelines; /* the one used last comes first */
     rg_vk_places places;       /* of the dispatch being made */
     rg_vk_touch *touches;      /* [task.arrays.n + 2] */
@@ -284,6 +285,7 @@ struct rg_vk {
     unsigned char uuid[3][VK_UUID_SIZE]; /* device, driver, pipeline cache */
     uint64_t max_allocation, max_buffer;
     bool has_address;
+    bool few;              /* tests: no task is spread thin to fill the device */
     rg_spirv_caps offered; /* what the driver says it can */
     rg_spirv_caps caps;    /* what is used */
     rg_vk_probe probe;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { SCRATCH_BUDGET = 256 << 20, GROUPS_OF_REDUCTION = 1024 };
+enum { SCRATCH_BUDGET = 256 << 20, GROUPS_OF_REDUCTION = 4096, GROUPS_THAT_FILL = 1024 };
 
 /* What the driver is told: an address, or an offset into its block. */
 static uint64_t reference(const rg_vk *v, const void *at) {
@@ -111,6 +111,8 @@ static rg_status fill_block(rg_vk_program *p, uint32_t t, const rg_memory *scrat
     uint64_t slots = p->slots.base ? reference(v, p->slots.at) : 0;
     put(block, l->slots32, slots);
     put(block, l->slots64, slots);
+    put(block, l->slots_f32, slots);
+    put(block, l->slots_f64, slots);
     if (task->parallel) {
         uint32_t n = 2 * (uint32_t)rg_ins_at(f, task->parallel)->imm.i;
         for (uint32_t k = 0; k < n; k++) {
@@ -193,6 +195,11 @@ static rg_status dispatch_with(rg_vk_program *p, uint32_t t, uint64_t iterations
     uint64_t groups = (iterations + workgroup - 1) / workgroup, threads, size = 0;
     uint64_t most = v->properties.limits.maxComputeWorkGroupCount[0];
     const rg_task *task = &p->plan->tasks.at[t];
+    uint64_t fill = v->few ? 1 : GROUPS_THAT_FILL;
+    if (q->lanes > 1 && groups > fill) {
+        uint64_t fewer = (groups + q->lanes - 1) / q->lanes;
+        groups = fewer > fill ? fewer : fill;
+    }
     if (task->outputs.n && groups > GROUPS_OF_REDUCTION)
         groups = GROUPS_OF_REDUCTION; /* each thread takes many, and few meet in the atomic */
     if (groups > most)

@@ -208,11 +208,27 @@ static void set_offered(rg_vk *v, const features *f) {
     c->workgroup = 256;
     while (c->workgroup > most && c->workgroup > 1)
         c->workgroup /= 2;
+    /* A processor runs iterations one after the other anyway. */
+    c->lanes = v->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU ? 1 : 8;
     c->blocks = 1;
     v->has_address = f->address.bufferDeviceAddress && i64;
 }
 
 /* ---- opening ---- */
+
+/* For tests: so many lanes, in workgroups so small that a dozen iterations use them. */
+static rg_status ask_lanes(rg_vk *v) {
+    const char *env = getenv("RETROGRAD_VULKAN_LANES");
+    if (!env || !*env)
+        return RG_OK;
+    if (strlen(env) != 1 || *env < '1' || *env > '8')
+        return rg_fail(v->ctx, RG_ERROR_ARGUMENT,
+                       "RETROGRAD_VULKAN_LANES is '%s': it must be 1 to 8", env);
+    v->offered.lanes = (uint32_t)(*env - '0');
+    v->offered.workgroup = 4;
+    v->few = true;
+    return RG_OK;
+}
 
 static rg_status pick(rg_vk *v, uint32_t index) {
     uint32_t n = 0;
@@ -257,6 +273,11 @@ static rg_status make_device(rg_vk *v) {
     ask_properties(v, &e);
     ask_features(v, &e, &f);
     set_offered(v, &f);
+    rg_status asked = ask_lanes(v);
+    if (asked != RG_OK) {
+        free(e.list);
+        return asked;
+    }
     free(e.list);
     if (!f.timeline.timelineSemaphore)
         return rg_fail(v->ctx, RG_ERROR_DEVICE, "%s (%s) lacks the feature timelineSemaphore",

@@ -405,6 +405,7 @@ static void program_fill(rg_vk *v, rg_vk_program *p) {
         const rg_task *task = &p->plan->tasks.at[t];
         rg_vk_task *q = &p->tasks[t];
         q->layout = rg_task_layout_make(a, f, task);
+        q->lanes = rg_spirv_lanes(f, task, &v->caps);
         while ((uint32_t)256 << q->class < q->layout->size && q->class < 24)
             q->class ++;
         q->slots = task->slot_inputs.n || task->outputs.n || v->caps.loops_end_early;

@@ -372,6 +372,8 @@ static rg_status fill_block(program *g, uint32_t t, unsigned char *block) {
     const rg_task_layout *l = g->layouts[t];
     put(block, l->slots32, reference(g, g->slots.at));
     put(block, l->slots64, reference(g, g->slots.at));
+    put(block, l->slots_f32, reference(g, g->slots.at));
+    put(block, l->slots_f64, reference(g, g->slots.at));
     rg_status s = RG_OK;
     rg_const c;
     if (task->parallel) {

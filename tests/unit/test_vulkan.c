@@ -265,6 +265,101 @@ static void modes(void **state) {
     }
 }
 
+/* ---- several iterations at a time ---- */
+
+static const char lanes_text[] =
+    "void line(int from, int to, int n, const float x[n], float y[n], float s[2]) {\n"
+    "float t = 0, m = -1e30f;\n"
+    "#pragma omp parallel for reduction(+:t) reduction(max:m)\n"
+    "for (int i = from; i < to; i++) { float v = y[i]; y[i] = 0; y[i] += x[i] * x[i];\n"
+    "if (v > 0) y[i] += v; t += x[i]; m = m > x[i] ? m : x[i]; }\n"
+    "s[0] = t; s[1] = m; }\n"
+    "void plane(int h, int w, int i0, int j0, const float x[h][w], float y[h][w], float s[1]) {\n"
+    "float t = 0;\n"
+    "#pragma omp parallel for collapse(2) reduction(+:t)\n"
+    "for (int i = i0; i < h - 1; i++)\n"
+    "for (int j = j0; j < w - 1; j++) {\n"
+    "y[i][j] += x[i - 1][j] + x[i + 1][j] + 2 * x[i][j - 1] - x[i][j + 1]; t += x[i][j]; }\n"
+    "s[0] = t; }\n"
+    "void space(int d, int h, int w, const float x[d][h][w], float y[d][h][w]) {\n"
+    "#pragma omp parallel for collapse(3)\n"
+    "for (long k = 0; k < d; k++)\n"
+    "for (long i = 0; i < h; i++)\n"
+    "for (long j = 1; j < w; j++) y[k][i][j] = y[k][i][j] * 2 + x[k][i][j - 1]; }\n";
+
+enum { LINE_N = 3000, PLANE_N = 13 * 331 };
+
+typedef struct lanes_outcome {
+    float y[3][PLANE_N], s[3][2];
+} lanes_outcome;
+
+static rg_array *small_numbers(rg_context *ctx, rg_device *dev, size_t rank, const int64_t *shape) {
+    static float v[PLANE_N];
+    for (int i = 0; i < PLANE_N; i++)
+        v[i] = (float)(i * 37 % 64 - 31); /* sums of them are exact in any order */
+    rg_array *a = NULL;
+    OK(ctx, rg_array_new(dev, RG_DTYPE_F32, rank, shape, false, &a));
+    OK(ctx, rg_array_write(a, RG_DATA, v, rg_array_count(a) * sizeof(float)));
+    return a;
+}
+
+static void run_lanes(rg_context *ctx, rg_device *dev, int variant, lanes_outcome *o) {
+    rg_module *m = module(ctx, dev, lanes_text);
+    static const char *const name[3] = {"line", "plane", "space"};
+    /* long rows and short ones, beginnings on a line of memory and not */
+    int n = LINE_N, from = variant * 5, to = n - variant, h = variant ? 13 : 331, i0 = 1 + variant;
+    int w = variant ? 331 : 13, j0 = variant == 2 ? 32 : 1, d = 3, dh = variant ? 5 : 7;
+    int dw = variant ? 270 : 30;
+    memset(o, 0, sizeof *o);
+    for (int k = 0; k < 3; k++) {
+        int64_t shape[3][3] = {{n}, {h, w}, {d, dh, dw}}, two = 2, one = 1;
+        rg_array *x = small_numbers(ctx, dev, (size_t)k + 1, shape[k]);
+        rg_array *y = small_numbers(ctx, dev, (size_t)k + 1, shape[k]);
+        rg_array *s = small_numbers(ctx, dev, 1, k ? &one : &two);
+        const rg_arg args[3][8] = {
+            {RG_VALUE(from), RG_VALUE(to), RG_VALUE(n), RG_ARRAY(x), RG_ARRAY(y), RG_ARRAY(s)},
+            {RG_VALUE(h), RG_VALUE(w), RG_VALUE(i0), RG_VALUE(j0), RG_ARRAY(x), RG_ARRAY(y),
+             RG_ARRAY(s)},
+            {RG_VALUE(d), RG_VALUE(dh), RG_VALUE(dw), RG_ARRAY(x), RG_ARRAY(y)}};
+        static const size_t count[3] = {6, 7, 5};
+        OK(ctx, rg_launch(kernel(ctx, m, name[k]), args[k], count[k]));
+        OK(ctx, rg_array_read(y, RG_DATA, o->y[k], rg_array_count(y) * sizeof(float)));
+        OK(ctx, rg_array_read(s, RG_DATA, o->s[k], rg_array_count(s) * sizeof(float)));
+        rg_array_release(x);
+        rg_array_release(y);
+        rg_array_release(s);
+    }
+    rg_module_release(m);
+}
+
+static void lanes(void **state) {
+    (void)state;
+    need_device();
+    static lanes_outcome want[3], got;
+    rg_context *ctx = context(cache);
+    rg_device *dev = NULL;
+    OK(ctx, rg_device_open(ctx, "ref", NULL, &dev));
+    for (int v = 0; v < 3; v++)
+        run_lanes(ctx, dev, v, &want[v]);
+    rg_device_release(dev);
+    set("RETROGRAD_VULKAN_LANES", "9");
+    assert_int_equal(rg_device_open(ctx, "vulkan", NULL, &dev), RG_ERROR_ARGUMENT);
+    static const char *const many[] = {"1", "2", "5", "8"};
+    for (int k = 0; k < 4; k++) {
+        set("RETROGRAD_VULKAN_LANES", many[k]);
+        dev = open_mode(ctx, k % 2 ? "offset" : "address", NULL);
+        assert_int_equal(((rg_vk *)dev->state)->caps.lanes, many[k][0] - '0');
+        for (int v = 0; v < 3; v++) {
+            run_lanes(ctx, dev, v, &got);
+            assert_memory_equal(&got, &want[v], sizeof got);
+        }
+        quiet(dev);
+        rg_device_release(dev);
+    }
+    set("RETROGRAD_VULKAN_LANES", NULL);
+    rg_context_release(ctx);
+}
+
 static void names(void **state) {
     (void)state;
     rg_context *ctx = context(cache);
@@ -752,9 +847,10 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),          cmocka_unit_test(arrays),    cmocka_unit_test(launches),
-        cmocka_unit_test(modes),          cmocka_unit_test(steady),    cmocka_unit_test(faults),
-        cmocka_unit_test(failing_driver), cmocka_unit_test(no_memory), cmocka_unit_test(long_loops),
+        cmocka_unit_test(names),      cmocka_unit_test(arrays),         cmocka_unit_test(launches),
+        cmocka_unit_test(modes),      cmocka_unit_test(lanes),          cmocka_unit_test(steady),
+        cmocka_unit_test(faults),     cmocka_unit_test(failing_driver), cmocka_unit_test(no_memory),
+        cmocka_unit_test(long_loops),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

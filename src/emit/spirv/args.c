@@ -38,6 +38,10 @@ static void list_members(rg_spv_fn *c) {
     reference(c, l->slots32, word_pointer(s, 32), "slots");
     if (i64)
         reference(c, l->slots64, word_pointer(s, 64), "slots64");
+    if (s->o->caps.atomic_f32_add)
+        reference(c, l->slots_f32, rg_spv_element_pointer(s, rg_spv_float(s, 32), 4), "slots_f32");
+    if (s->o->caps.atomic_f64_add)
+        reference(c, l->slots_f64, rg_spv_element_pointer(s, rg_spv_float(s, 64), 8), "slots_f64");
     if (t->parallel)
         for (uint32_t k = 0; k < (uint32_t)f->ins.at[t->parallel].imm.i; k++) {
             member(c, l->ranges + 16 * k, whole, rg_format(s->arena, "lo%u", k));

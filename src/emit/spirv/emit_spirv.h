@@ -26,6 +26,7 @@ typedef struct rg_spirv_caps {
     bool signed_zero_inf_nan; /* SignedZeroInfNanPreserve 32 (and 64) */
     bool subgroup_add;        /* OpGroupNonUniformFAdd and friends, in compute */
     uint32_t workgroup;       /* size of one-dimensional workgroups; 0: 128 */
+    uint32_t lanes;           /* iterations that an invocation may take at a time; 0: 1 */
     uint32_t blocks;          /* offset mode: memory blocks bound */
     bool loops_end_early;     /* the driver ends long loops early: each loop that did not come to
                                  its end stores 1 in slot guard_slot */
@@ -56,5 +57,8 @@ typedef struct rg_spirv_module {
  * they name the line and the feature. */
 rg_spirv_module *rg_emit_spirv(rg_arena *a, const rg_fn *f, const rg_task_plan *p,
                                const rg_spirv_options *o, rg_diags *d);
+
+/* Iterations that an invocation of task t takes at a time while there are enough. */
+uint32_t rg_spirv_lanes(const rg_fn *f, const rg_task *t, const rg_spirv_caps *caps);
 
 #endif

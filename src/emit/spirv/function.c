@@ -109,7 +109,7 @@ void rg_spv_check_type(rg_spv_fn *c, rg_type t, rg_loc loc) {
 /* ---- literals that the driver must not see (caps.hide_literals) ---- */
 
 /* 0, which no compiler knows: workgroups are dispatched in x only. */
-static uint32_t zero_bits(rg_spv_fn *c) {
+uint32_t rg_spv_zero_bits(rg_spv_fn *c) {
     if (!c->zero_bits) {
         uint32_t group = rg_spv_builtin(c, SpvBuiltInWorkgroupId, c->s->t_v3u);
         rg_spv_words *was = c->out;
@@ -123,7 +123,7 @@ static uint32_t zero_bits(rg_spv_fn *c) {
 static uint32_t zero(rg_spv_fn *c, rg_type t) {
     uint32_t *id = &c->zero[t == RG_F64];
     if (!*id) {
-        uint32_t b = zero_bits(c);
+        uint32_t b = rg_spv_zero_bits(c);
         rg_spv_words *was = c->out;
         c->out = &c->entry;
         if (t == RG_F64)
@@ -162,7 +162,7 @@ uint32_t rg_spv_hide_real(rg_spv_fn *c, rg_type t, uint32_t x) {
 uint32_t rg_spv_hide_bits(rg_spv_fn *c, rg_type t, uint32_t x) {
     if (!c->s->o->caps.hide_literals)
         return x;
-    uint32_t type = rg_spv_value_type(c->s, t), z = zero_bits(c);
+    uint32_t type = rg_spv_value_type(c->s, t), z = rg_spv_zero_bits(c);
     if (rg_type_size(t) == 8)
         z = RG_SPV_OP(c, SpvOpUConvert, type, z);
     return RG_SPV_OP(c, SpvOpBitwiseXor, type, x, z);

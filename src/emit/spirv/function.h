@@ -25,6 +25,10 @@ typedef struct rg_spv_member {
     uint32_t pointer; /* tests: the type that an integer is made; 0: none */
 } rg_spv_member;
 
+typedef struct rg_spv_names {
+    uint32_t *id, *low;
+} rg_spv_names;
+
 typedef struct rg_spv_fn {
     rg_spv *s;
     struct rg_spv_maths *maths; /* library functions asked for so far */
@@ -36,6 +40,7 @@ typedef struct rg_spv_fn {
     rg_spv_words *out;           /* entry or code */
     uint32_t entry_label, block; /* label of the block being written */
     uint32_t *id, *low;          /* [vals] the value, and its low 32 bits */
+    rg_spv_names outside;        /* those of the function while a lane's are in their place */
     uint8_t *demand;             /* [vals] */
     rg_loc loc;                  /* of the last OpLine */
     bool address, index64;
@@ -45,7 +50,7 @@ typedef struct rg_spv_fn {
     RG_VEC(rg_spv_member) members;
     RG_VEC(uint32_t) interface;
     rg_spv_array_state *arrays;
-    uint32_t slots[2];                /* views of the slots: 32 and 64 bits */
+    uint32_t slots[4];                /* views of the slots: 32 and 64 bits, the same as floats */
     uint32_t invocation, invocations; /* in the index type; stretch: 0 */
     uint32_t workgroup;
     uint32_t zero_bits, zero[2]; /* hide_literals: a 0 that no driver can work out; as floats */
@@ -86,6 +91,8 @@ uint32_t rg_spv_index(rg_spv_fn *c, rg_val v); /* in the index type */
 /* A float constant that arithmetic may meet: a literal, or with caps.hide_literals one in disguise.
  */
 uint32_t rg_spv_real(rg_spv_fn *c, rg_type t, double v);
+/* 0 as a u32, which no driver can work out. */
+uint32_t rg_spv_zero_bits(rg_spv_fn *c);
 /* Made of integers that the driver may know: the same, such that it does not know it. */
 uint32_t rg_spv_hide_real(rg_spv_fn *c, rg_type t, uint32_t x);
 uint32_t rg_spv_hide_bits(rg_spv_fn *c, rg_type t, uint32_t x);
@@ -108,6 +115,9 @@ uint32_t rg_spv_math(rg_spv_fn *c, rg_op op, rg_type t, const uint32_t *x);
 uint32_t rg_spv_half_to_float(rg_spv_fn *c, uint32_t bits); /* u32 to f32 */
 uint32_t rg_spv_half_from_float(rg_spv_fn *c, uint32_t value);
 uint32_t rg_spv_wrap(rg_spv_fn *c, rg_mem m, rg_type t, uint32_t x);
+
+/* parallel.c: the task's parallel loop and what it reduces to */
+void rg_spv_parallel(rg_spv_fn *c);
 
 /* region.c */
 void rg_spv_region(rg_spv_fn *c, rg_rid r);
@@ -132,6 +142,14 @@ uint32_t rg_spv_block(rg_spv_fn *c, uint32_t block, uint32_t bytes, bool is_floa
 void rg_spv_load(rg_spv_fn *c, rg_iid i);
 void rg_spv_store(rg_spv_fn *c, rg_iid i);
 void rg_spv_addto(rg_spv_fn *c, rg_iid i);
+/* An addto that is a load, a sum and a store can be done in two steps. */
+typedef struct rg_spv_addition {
+    struct rg_spv_place *place;
+    uint32_t old;
+} rg_spv_addition;
+bool rg_spv_addto_plain(const rg_spv_fn *c, rg_iid i);
+rg_spv_addition rg_spv_addto_begin(rg_spv_fn *c, rg_iid i);
+void rg_spv_addto_end(rg_spv_fn *c, rg_iid i, const rg_spv_addition *half);
 void rg_spv_rmw(rg_spv_fn *c, rg_iid i);
 void rg_spv_alloc(rg_spv_fn *c, rg_iid i);
 void rg_spv_copy(rg_spv_fn *c, rg_iid i);

@@ -57,9 +57,51 @@ static void atomic_at(rg_spv_fn *c, const rg_spv_place *p, rg_red kind, uint32_t
     rg_spv_atomic(c, kind, mem, word, direct ? word : 0, shift, v, old, fresh);
 }
 
+/* The load in the same region of the element that store i sets to a constant; 0: none. */
+static rg_iid load_before(const rg_spv_fn *c, rg_iid i) {
+    const rg_fn *f = c->f;
+    const rg_ins *ins = &f->ins.at[i];
+    const rg_region *g = &f->regions.at[ins->parent];
+    uint32_t n = rg_ins_nindices(f, ins);
+    if (rg_def_op(f, rg_operand(f, i, n)) != RG_CONST)
+        return 0;
+    for (uint32_t k = 0; k < g->ins.n && g->ins.at[k] != i; k++) {
+        const rg_ins *l = &f->ins.at[g->ins.at[k]];
+        bool same = l->op == RG_LOAD && l->array == ins->array && l->leaf == ins->leaf;
+        for (uint32_t d = 0; d < n && same; d++)
+            same = rg_operand(f, g->ins.at[k], d) == rg_operand(f, i, d);
+        if (same)
+            return g->ins.at[k];
+    }
+    return 0;
+}
+
+/* A graphics card is brought to a crawl by stores to what it is still loading (three to ten times
+ * slower was measured on one), and an adjoint that takes a cotangent and clears it makes just
+ * those: the constant needs nobody's value. So it is mixed with the value loaded, such that it
+ * stays what it is, and has to wait. */
+static uint32_t after_load(rg_spv_fn *c, rg_iid i, uint32_t v) {
+    rg_iid load = c->s->o->caps.lanes > 1 ? load_before(c, i) : 0;
+    rg_spv *s = c->s;
+    if (!load)
+        return v;
+    rg_val loaded = rg_result(c->f, load, 0);
+    rg_type t = c->f->vals.at[loaded].type;
+    if (!c->id[loaded] || !(t == RG_F32 || (t == RG_F64 && s->o->caps.i64)))
+        return v;
+    uint32_t type = rg_spv_value_type(s, t), bits = t == RG_F32 ? s->t_u32 : rg_spv_int(s, 64);
+    uint32_t none = rg_spv_zero_bits(c);
+    if (t == RG_F64)
+        none = RG_SPV_OP(c, SpvOpUConvert, bits, none);
+    uint32_t x = RG_SPV_OP(c, SpvOpBitcast, bits, c->id[loaded]);
+    x = RG_SPV_OP(c, SpvOpBitwiseAnd, bits, x, none);
+    x = RG_SPV_OP(c, SpvOpBitwiseOr, bits, x, RG_SPV_OP(c, SpvOpBitcast, bits, v));
+    return RG_SPV_OP(c, SpvOpBitcast, type, x);
+}
+
 void rg_spv_store(rg_spv_fn *c, rg_iid i) {
     const rg_ins *ins = &c->f->ins.at[i];
-    uint32_t v = value_operand(c, i);
+    uint32_t v = after_load(c, i, value_operand(c, i));
     rg_spv_place p = rg_spv_place_of(c, i);
     rg_spv_check_type(c, rg_mem_value(p.leaf->mem), ins->loc);
     lengthen(c, &p);
@@ -69,19 +111,39 @@ void rg_spv_store(rg_spv_fn *c, rg_iid i) {
         rg_spv_place_store(c, &p, v);
 }
 
+bool rg_spv_addto_plain(const rg_spv_fn *c, rg_iid i) {
+    const rg_ins *ins = &c->f->ins.at[i];
+    bool shared = (ins->flags & (RG_INS_ATOMIC | RG_INS_PRIVATE | RG_INS_ACCUM)) != 0;
+    return !shared || is_own(c, ins->array) || !c->task->parallel;
+}
+
+rg_spv_addition rg_spv_addto_begin(rg_spv_fn *c, rg_iid i) {
+    const rg_ins *ins = &c->f->ins.at[i];
+    rg_spv_place p = rg_spv_place_of(c, i);
+    rg_spv_check_type(c, rg_mem_value(p.leaf->mem), ins->loc);
+    rg_spv_addition half = {RG_NEW(c->s->arena, rg_spv_place), 0};
+    *half.place = p;
+    half.old = rg_spv_place_load(c, &p);
+    return half;
+}
+
+void rg_spv_addto_end(rg_spv_fn *c, rg_iid i, const rg_spv_addition *half) {
+    rg_type t = rg_mem_value(half->place->leaf->mem);
+    uint32_t v = value_operand(c, i);
+    rg_spv_place_store(c, half->place, rg_spv_combine(c, RG_RED_ADD, t, half->old, v));
+}
+
 void rg_spv_addto(rg_spv_fn *c, rg_iid i) {
     const rg_ins *ins = &c->f->ins.at[i];
-    uint32_t v = value_operand(c, i);
-    rg_spv_place p = rg_spv_place_of(c, i);
-    rg_type t = rg_mem_value(p.leaf->mem);
-    rg_spv_check_type(c, t, ins->loc);
-    bool shared = (ins->flags & (RG_INS_ATOMIC | RG_INS_PRIVATE | RG_INS_ACCUM)) != 0;
-    if (shared && !is_own(c, ins->array) && c->task->parallel) {
-        atomic_at(c, &p, RG_RED_ADD, v, ins->loc, NULL, NULL);
+    if (rg_spv_addto_plain(c, i)) {
+        rg_spv_addition half = rg_spv_addto_begin(c, i);
+        rg_spv_addto_end(c, i, &half);
         return;
     }
-    uint32_t old = rg_spv_place_load(c, &p);
-    rg_spv_place_store(c, &p, rg_spv_combine(c, RG_RED_ADD, t, old, v));
+    uint32_t v = value_operand(c, i);
+    rg_spv_place p = rg_spv_place_of(c, i);
+    rg_spv_check_type(c, rg_mem_value(p.leaf->mem), ins->loc);
+    atomic_at(c, &p, RG_RED_ADD, v, ins->loc, NULL, NULL);
 }
 
 void rg_spv_rmw(rg_spv_fn *c, rg_iid i) {
@@ -393,9 +455,8 @@ void rg_spv_slot_combine(rg_spv_fn *c, uint32_t slot, rg_red kind, rg_type t, ui
                 ? RG_RED_AND
                 : RG_RED_OR;
     }
-    /* The slots' address is one of words; the few adds of a reduction do with a swap. */
     bool wide = rg_mem_size(mem) == 8;
-    bool direct = rg_spv_atomic_direct(c, kind, mem) && !c->address;
+    bool direct = rg_spv_atomic_direct(c, kind, mem);
     if (!direct && !rg_spv_atomic_can(c, mem, loc))
         return;
     uint32_t at = rg_spv_slot_word(c, wide ? slot : 2 * slot, wide ? 8 : 4, direct);

@@ -399,7 +399,8 @@ uint32_t rg_spv_pure(rg_spv_fn *c, rg_iid id) {
     bool compares = rg_ops[op].type == RG_T_CMP && rg_type_is_float(xt);
     if (direct == SpvOpFAdd || direct == SpvOpFSub || direct == SpvOpFMul || direct == SpvOpFDiv ||
         compares)
-        rg_spv_exact(c, r);
+        if (!(i->flags & RG_INS_LOOSE))
+            rg_spv_exact(c, r);
     return r;
 }
 

@@ -219,11 +219,16 @@ uint32_t rg_spv_place_word(rg_spv_fn *c, const rg_spv_place *p, bool is_float, u
 
 uint32_t rg_spv_slot_word(rg_spv_fn *c, uint32_t k, uint32_t bytes, bool is_float) {
     rg_spv *s = c->s;
-    uint32_t *base = &c->slots[bytes == 8];
+    const rg_task_layout *l = c->layout;
+    bool typed = is_float && c->address;
+    uint32_t *base = &c->slots[(bytes == 8) + 2 * typed];
     uint32_t type = is_float ? rg_spv_float(s, bytes * 8) : rg_spv_int(s, bytes * 8);
-    if (!*base)
-        *base = rg_spv_arg_reference(
-            c, !c->address || bytes == 4 ? c->layout->slots32 : c->layout->slots64, bytes);
+    if (!*base) {
+        uint32_t at = !c->address || bytes == 4 ? l->slots32 : l->slots64;
+        if (typed)
+            at = bytes == 4 ? l->slots_f32 : l->slots_f64;
+        *base = rg_spv_arg_reference(c, at, bytes);
+    }
     if (c->address)
         return RG_SPV_OP(c, SpvOpPtrAccessChain, rg_spv_element_pointer(s, type, bytes), *base,
                          rg_spv_u32(s, k));

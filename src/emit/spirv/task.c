@@ -1,7 +1,6 @@
 /* From tasks to entry points.
  *
- *   parallel   for (flat = invocation; flat < total; flat += invocations) { ivs; body }
- *              then the reductions
+ *   parallel   loops over the invocation's share (parallel.c), then the reductions
  *   stretch    the instructions, in one invocation; then what others need goes to its slots */
 #include "emit/spirv/reduce.h"
 
@@ -109,114 +108,7 @@ static void take_inputs(rg_spv_fn *c) {
     c->out = &c->code;
 }
 
-/* ---- parallel ---- */
-
-typedef struct range {
-    uint32_t lo, lo_low; /* as the loop variable's type; its low half */
-    uint32_t count;      /* index type */
-} range;
-
-static range take_range(rg_spv_fn *c, uint32_t k, rg_type t) {
-    rg_spv *s = c->s;
-    uint32_t at = c->layout->ranges + 16 * k;
-    bool whole = wide(t) && s->o->caps.i64;
-    range r = {.lo_low = rg_spv_arg_low(c, at, RG_I64)};
-    r.lo = whole ? rg_spv_arg_value(c, at, RG_I64) : r.lo_low;
-    uint32_t hi = whole ? rg_spv_arg_value(c, at + 8, RG_I64) : rg_spv_arg_low(c, at + 8, RG_I64);
-    uint32_t type = whole ? rg_spv_int(s, 64) : s->t_u32;
-    SpvOp less = rg_type_is_unsigned(t) ? SpvOpULessThan : SpvOpSLessThan;
-    uint32_t some = RG_SPV_OP(c, less, s->t_bool, r.lo, hi);
-    uint32_t n = RG_SPV_OP(c, SpvOpISub, type, hi, r.lo);
-    uint32_t zero = whole ? rg_spv_u64(s, 0) : rg_spv_u32(s, 0);
-    n = RG_SPV_OP(c, SpvOpSelect, type, some, n, zero);
-    r.count = rg_spv_to_index(c, n, whole, false);
-    return r;
-}
-
-static void set_iv(rg_spv_fn *c, rg_val iv, const range *r, uint32_t at, rg_loc loc) {
-    rg_spv *s = c->s;
-    rg_type t = c->f->vals.at[iv].type;
-    uint32_t low = c->index64 ? 0 : at;
-    if (wide(t) && c->demand[iv] & RG_SPV_FULL) {
-        rg_spv_check_type(c, t, loc);
-        uint32_t type = rg_spv_int(s, 64);
-        uint32_t x = c->index64 ? at : RG_SPV_OP(c, SpvOpUConvert, type, at);
-        if (s->o->caps.i64)
-            c->id[iv] = RG_SPV_OP(c, SpvOpIAdd, type, r->lo, x);
-        else
-            c->id[iv] = rg_spv_null(s, type); /* an error was given */
-        rg_spv_name(s, c->id[iv], c->f->vals.at[iv].name);
-    }
-    if (!wide(t) || c->demand[iv] & RG_SPV_LOW) {
-        if (!low)
-            low = RG_SPV_OP(c, SpvOpUConvert, s->t_u32, at);
-        low = RG_SPV_OP(c, SpvOpIAdd, s->t_u32, r->lo_low, low);
-        rg_spv_name(s, low, c->f->vals.at[iv].name);
-        if (wide(t))
-            c->low[iv] = low;
-        else
-            c->id[iv] = low;
-    }
-}
-
-static void emit_parallel(rg_spv_fn *c) {
-    rg_spv *s = c->s;
-    const rg_fn *f = c->f;
-    rg_iid id = c->task->parallel;
-    const rg_ins *i = &f->ins.at[id];
-    const rg_region *g = &f->regions.at[i->region[0]];
-    uint32_t ranges = (uint32_t)i->imm.i, it = c->t_index;
-    rg_iid y = rg_yield_of(f, i->region[0]);
-    rg_type t = f->vals.at[g->args.at[0]].type;
-    range r[3] = {{0}};
-    uint32_t total = 0;
-    for (uint32_t k = 0; k < ranges && k < 3; k++) {
-        r[k] = take_range(c, k, t);
-        total = k ? RG_SPV_OP(c, SpvOpIMul, it, total, r[k].count) : r[k].count;
-    }
-    uint32_t header = rg_spv_id(s), body = rg_spv_id(s), next = rg_spv_id(s), merge = rg_spv_id(s);
-    uint32_t from = c->block, *at = RG_NEW_N(s->arena, uint32_t, i->nres + 1);
-    rg_spv_branch(c, header);
-    rg_spv_label(c, header);
-    uint32_t flat = rg_spv_phi(c, it, c->invocation, from, 0, next), flat_at = c->out->n - 2;
-    for (uint32_t n = 0; n < i->nres; n++) {
-        rg_val acc = g->args.at[ranges + n];
-        rg_type at_type = f->vals.at[acc].type;
-        rg_spv_check_type(c, at_type, i->loc);
-        uint32_t identity = rg_spv_identity(c, (rg_red)f->pool.at[i->aux + n], at_type);
-        c->id[acc] = rg_spv_phi(c, rg_spv_value_type(s, at_type), identity, from, 0, next);
-        at[n] = c->out->n - 2;
-        rg_spv_name(s, c->id[acc], f->vals.at[acc].name);
-    }
-    uint32_t more = RG_SPV_OP(c, SpvOpULessThan, s->t_bool, flat, total);
-    RG_SPV_DO(c, SpvOpLoopMerge, merge, next, SpvLoopControlMaskNone);
-    RG_SPV_DO(c, SpvOpBranchConditional, more, body, merge);
-    rg_spv_label(c, body);
-    uint32_t rest = flat, part[3] = {flat, flat, flat};
-    for (uint32_t k = ranges; k-- > 1;) { /* the last range runs fastest */
-        part[k] = RG_SPV_OP(c, SpvOpUMod, it, rest, r[k].count);
-        rest = RG_SPV_OP(c, SpvOpUDiv, it, rest, r[k].count);
-    }
-    part[0] = rest;
-    for (uint32_t k = 0; k < ranges && k < 3; k++)
-        set_iv(c, g->args.at[k], &r[k], part[k], i->loc);
-    rg_spv_region(c, i->region[0]);
-    for (uint32_t n = 0; n < i->nres; n++)
-        c->out->at[at[n]] = rg_spv_val(c, rg_operand(f, y, n));
-    rg_spv_branch(c, next);
-    rg_spv_label(c, next);
-    uint32_t stepped = RG_SPV_OP(c, SpvOpIAdd, it, flat, c->invocations);
-    c->out->at[flat_at] = stepped;
-    rg_spv_branch(c, header);
-    rg_spv_label(c, merge);
-    rg_spv_guard_for(c, c->index64 ? RG_U64 : RG_U32, flat, total);
-    for (uint32_t n = 0; n < i->nres; n++) {
-        rg_val acc = g->args.at[ranges + n];
-        rg_spv_line(c, i->loc);
-        rg_spv_reduce(c, (rg_red)f->pool.at[i->aux + n], f->vals.at[acc].type, c->id[acc],
-                      c->plan->slot[rg_result(f, id, n)] - 1, i->loc);
-    }
-}
+/* ---- the code ---- */
 
 static void emit_stretch(rg_spv_fn *c) {
     const rg_task *t = c->task;
@@ -268,7 +160,7 @@ static void emit_task(rg_spv *s, struct rg_spv_maths *m, const rg_fn *f, const r
         uint32_t n = RG_SPV_OP(&c, SpvOpIMul, s->t_u32, groups, rg_spv_u32(s, c.workgroup));
         c.invocation = rg_spv_to_index(&c, gid, false, false);
         c.invocations = rg_spv_to_index(&c, n, false, false);
-        emit_parallel(&c);
+        rg_spv_parallel(&c);
     } else {
         emit_stretch(&c);
     }
