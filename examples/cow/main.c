@@ -1,7 +1,8 @@
 /* Throws a cow at a target.
  *
- *     cow MESH.obj cow.c OUT.png [DEVICE]
+ *     cow MESH.obj cow.c OUT.png [DEVICE] [--device DEVICE] [--descent N]
  *
+ * N: at most so many steps of gradient descent, wherever they land (default 24, to the target).
  * The mesh becomes a mass-spring body; cow.c steps it in time until it has flown and bounced off
  * the floor. Its gradient through all the steps, by Retrograd, drives gradient descent: first to
  * the launch velocity that brings the body's centre to the target, then to the stiffness of its
@@ -12,6 +13,7 @@
 #include "scene.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,13 +223,13 @@ static int check(world *w) {
 /* Gradient descent with Polyak's step: loss / |g|^2 times a factor, since the least loss is known
  * to be 0 (Polyak, 1987). First the launch, then the stiffness too, in units in which one step of
  * each weighs about the same. Returns the number of losses written to curve. */
-static int descend(world *w, float *curve, int *switched) {
+static int descend(world *w, int most, float *curve, int *switched) {
     static const float unit[4] = {1, 2, 1, 0.5f};
     int n = 0;
     bool stiffness_too = false;
     double started = now();
-    *switched = MAX_ITERATIONS;
-    while (n < MAX_ITERATIONS) {
+    *switched = most;
+    while (n < most) {
         vec3 g;
         float loss, gs;
         if (differentiate(w, &loss, &g, &gs))
@@ -306,9 +308,48 @@ static int first_flight(world *w, vec3 *centre) {
     return s != RG_OK;
 }
 
+typedef struct options {
+    const char *mesh, *kernel, *picture, *device;
+    int descent; /* 0: to the target */
+} options;
+
+static bool read_options(int argc, char **argv, options *o) {
+    const char *words[4] = {NULL, NULL, NULL, "cpu"};
+    int n = 0;
+    for (int i = 1; i < argc; i++) {
+        bool device = strcmp(argv[i], "--device") == 0, descent = strcmp(argv[i], "--descent") == 0;
+        if (!device && !descent) {
+            if (n == 4)
+                return false;
+            words[n++] = argv[i];
+            continue;
+        }
+        if (++i == argc)
+            return false;
+        if (device) {
+            words[3] = argv[i];
+            continue;
+        }
+        char *end;
+        long steps = strtol(argv[i], &end, 10);
+        if (*end || steps < 1 || steps > MAX_ITERATIONS)
+            return false;
+        o->descent = (int)steps;
+    }
+    o->mesh = words[0];
+    o->kernel = words[1];
+    o->picture = words[2];
+    o->device = words[3];
+    return n >= 3;
+}
+
 int main(int argc, char **argv) {
-    if (argc < 4 || argc > 5) {
-        fprintf(stderr, "usage: cow MESH.obj cow.c OUT.png [DEVICE]\n");
+    options o = {0};
+    if (!read_options(argc, argv, &o)) {
+        fprintf(stderr,
+                "usage: cow MESH.obj cow.c OUT.png [DEVICE] [--device DEVICE] [--descent N]\n"
+                "N is 1 to %d\n",
+                MAX_ITERATIONS);
         return 2;
     }
     static world w_;
@@ -317,7 +358,7 @@ int main(int argc, char **argv) {
     world *w = &w_;
     double started = now();
     int switched = 0;
-    int bad = open_world(w, argv[1], argv[2], argc == 5 ? argv[4] : "cpu");
+    int bad = open_world(w, o.mesh, o.kernel, o.device);
     if (!bad) {
         printf("%d points, %d springs, %d steps of %.4f s\n", w->n, w->m, w->steps, (double)w->dt);
         bad = check(w);
@@ -327,18 +368,18 @@ int main(int argc, char **argv) {
     int n = 0;
     if (!bad) {
         printf("descent\n");
-        n = descend(w, curve, &switched);
+        n = descend(w, o.descent ? o.descent : MAX_ITERATIONS, curve, &switched);
         bad = n < 0;
     }
     if (!bad) {
         printf("landed %.4f m from the target, launch (%.3f %.3f %.3f) m/s, stiffness %.3f N/m\n",
                sqrt((double)curve[n - 1]), (double)w->launch.x, (double)w->launch.y,
                (double)w->launch.z, (double)w->stiffness);
-        bad = picture(w, before, curve, n, switched, argv[3]);
+        bad = picture(w, before, curve, n, switched, o.picture);
     }
     if (!bad)
-        printf("wrote %s (%.1f s)\n", argv[3], now() - started);
-    if (!bad && curve[n - 1] > ENOUGH) {
+        printf("wrote %s (%.1f s)\n", o.picture, now() - started);
+    if (!bad && !o.descent && curve[n - 1] > ENOUGH) {
         fprintf(stderr, "cow: descent did not reach the target\n");
         bad = 1;
     }

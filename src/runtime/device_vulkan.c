@@ -62,8 +62,17 @@ static rg_status copy(rg_device *dev, void *to, const void *from, size_t bytes) 
     return rg_vk_copy(dev->state, to, from, bytes);
 }
 
+/* Whoever asks for the validation layers wants to know what they say: it is an error, once. */
+static rg_status said(rg_vk *v, rg_status s) {
+    if (s != RG_OK || v->messages.count == v->messages.told)
+        return s;
+    v->messages.told = v->messages.count;
+    return rg_fail(v->ctx, RG_ERROR_DEVICE, "%s (%s): the validation layer says: %s", v->name,
+                   v->properties.deviceName, v->messages.first);
+}
+
 static rg_status read_memory(rg_device *dev, void *to, const void *from, size_t bytes) {
-    return rg_vk_read(dev->state, to, from, bytes);
+    return said(dev->state, rg_vk_read(dev->state, to, from, bytes));
 }
 
 static rg_status write_memory(rg_device *dev, void *to, const void *from, size_t bytes) {
@@ -92,7 +101,9 @@ static rg_status sync_device(rg_device *dev) {
     rg_status s = rg_vk_finish(v);
     if (s == RG_OK)
         rg_vk_trim(v, (uint64_t)256 << 20);
-    return s == RG_OK ? rg_vk_guards(v) : s;
+    if (s == RG_OK)
+        s = rg_vk_guards(v);
+    return said(v, s);
 }
 
 static void unload(rg_device *dev, void *code) {

@@ -110,7 +110,7 @@ extern void (*rg_vk_wrap)(rg_vk_api *api);
 /* ---- the instance ---- */
 
 typedef struct rg_vk_messages { /* of the validation layers */
-    uint32_t count;
+    uint32_t count, told; /* told: of these an error was returned for */
     char first[2000];
 } rg_vk_messages;
 

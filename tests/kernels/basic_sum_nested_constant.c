@@ -4,6 +4,7 @@
 // expect: x.grad = 0 0
 // expect: c.grad = 1000
 // run: n=2 m=100000 c=0.5 x=1,2 y=zeros --grad y=1,1
+// long-loops:
 // expect: y = 50000 50000
 // expect: x.grad = 0 0
 // expect: c.grad = 200000

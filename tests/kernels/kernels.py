@@ -6,6 +6,8 @@
     // check: ARGS             `retrograd check FILE ARGS` must pass
     // refuse-adjoint: LINE|@: TEXT   differentiating is an error there, saying TEXT; @ is the line
     //                         marked HERE
+    // long-loops:             the run above has loops that some drivers end early: there an error that
+    //                         says so is wanted, and no result
     // noverify:               the file's types do not follow REAL: skip the outside confirmation
     // devices: ref            only there (default: every device)
 
@@ -39,7 +41,7 @@ class Run:
     def __init__(self, kernel, args, line):
         self.kernel, self.args, self.line = kernel, args, line
         self.values, self.grads, self.dots, self.options = {}, {}, {}, []
-        self.expects = []
+        self.expects, self.long_loops = [], False
         words = shlex.split(args)
         at = 0
         while at < len(words):
@@ -87,8 +89,8 @@ class Kernel:
             self.lines = f.read().split("\n")
         self.functions = re.findall(r"(?m)^void (\w+)\(", "\n".join(self.lines))
         for number, line in enumerate(self.lines, 1):
-            m = re.match(r"// (run|expect|edge|check|refuse-adjoint|noverify|devices)\b ?(\w*):(.*)$",
-                         line)
+            m = re.match(r"// (run|expect|edge|check|refuse-adjoint|long-loops|noverify|devices)\b"
+                         r" ?(\w*):(.*)$", line)
             if not m:
                 continue
             kind, word, rest = m.group(1), m.group(2), m.group(3).strip()
@@ -109,6 +111,8 @@ class Kernel:
                 if where == "@":
                     where = [i for i, l in enumerate(self.lines, 1) if "// HERE" in l][0]
                 self.refusals.append((int(where), text.strip()))
+            elif kind == "long-loops":
+                self.runs[-1].long_loops = True
             elif kind == "noverify":
                 self.noverify = True
             else:
