@@ -26,6 +26,9 @@ typedef struct state {
     rg_rid *life; /* [arrays.n] region in which the array comes to life; the body if not local */
     rg_build *b;
     rg_iids accums; /* the undecided addto's, in the order of the text */
+    rg_grad_index *index;
+    uint8_t *holds; /* [nholds] of `sum`, all 0 in between */
+    uint32_t nholds;
     int questions;
     bool changed;
 } state;
@@ -70,12 +73,10 @@ static bool may_meet(state *s, rg_iid a, rg_iid b, rg_rid shared, rg_iid loop) {
 
 /* Can the addto be delayed to the end of the loop? Other additions commute with it. */
 static bool only_added_to(state *s, rg_iid addto, rg_iid loop) {
-    rg_iids all = {0};
     const rg_ins *ins = rg_ins_at(s->f, loop);
-    rg_grad_accesses(s->f, s->act, ins->region[0], rg_ins_at(s->f, addto)->array, s->scratch, &all);
-    for (uint32_t k = 0; k < all.n; k++)
-        if (rg_ins_at(s->f, all.at[k])->op != RG_ADDTO &&
-            may_meet(s, addto, all.at[k], ins->parent, 0))
+    rg_iids others = rg_grad_others(s->index, ins->region[0], rg_ins_at(s->f, addto)->array);
+    for (uint32_t k = 0; k < others.n; k++)
+        if (may_meet(s, addto, others.at[k], ins->parent, 0))
             return false;
     return true;
 }
@@ -217,10 +218,17 @@ static void leave_loop(state *s, const rg_iids *targets, rg_iid loop) {
     bool exists = (array->kind == RG_ARR_SHADOW && !f->params.at[array->param].is_array) ||
                   surely_reached(f, first, loop);
     sum m = {.n = f->ins.n, .reduces = parallel, .type = rg_mem_value(rg_ins_leaf(f, &like)->mem)};
-    m.holds = RG_NEW_N(s->scratch, uint8_t, m.n);
+    if (s->nholds < m.n) {
+        s->holds = rg_grow(s->scratch, s->holds, s->nholds, 2 * (size_t)m.n);
+        s->nholds = 2 * m.n;
+    }
+    m.holds = s->holds;
+    rg_iids held = {0};
     for (uint32_t k = 0; k < targets->n; k++)
-        for (rg_iid i = targets->at[k]; i != loop; i = owner_of(f, i))
+        for (rg_iid i = targets->at[k]; i != loop && !m.holds[i]; i = owner_of(f, i)) {
             m.holds[i] = 1;
+            RG_PUSH(s->scratch, &held, i);
+        }
     b->loc = like.loc;
     rg_b_push_before(b, loop);
     rg_val zero = rg_b_zero(b, m.type);
@@ -230,6 +238,8 @@ static void leave_loop(state *s, const rg_iids *targets, rg_iid loop) {
     rg_ins_add_operand(f, loop, zero);
     rg_val arg = rg_region_add_arg(f, body, m.type);
     rg_val out = thread(s, &m, body, arg);
+    for (uint32_t k = 0; k < held.n; k++)
+        m.holds[held.at[k]] = 0;
     rg_ins_add_operand(f, rg_yield_of(f, body), out);
     rg_val total = rg_ins_add_result(f, loop, m.type);
     if (array->name)
@@ -290,16 +300,15 @@ static uint16_t decide(state *s, rg_iid addto) {
     rg_aid a = rg_ins_at(f, addto)->array;
     if (!p || rg_region_inside(f, s->life[a], rg_ins_at(f, p)->region[0]))
         return 0;
-    rg_iids all = {0};
-    rg_grad_accesses(f, s->act, rg_ins_at(f, p)->region[0], a, s->scratch, &all);
-    bool apart = true, only_sums = true;
-    for (uint32_t k = 0; k < all.n && (apart || only_sums); k++) {
-        apart = apart && !may_meet(s, addto, all.at[k], rg_ins_at(f, p)->parent, p);
-        only_sums = only_sums && rg_ins_at(f, all.at[k])->op == RG_ADDTO;
-    }
+    rg_rid body = rg_ins_at(f, p)->region[0];
+    rg_iids all = rg_grad_accesses(s->index, body, a);
+    bool apart = true;
+    for (uint32_t k = 0; k < all.n && apart; k++)
+        apart = !may_meet(s, addto, all.at[k], rg_ins_at(f, p)->parent, p);
     if (apart)
         return 0;
-    return only_sums ? RG_INS_ATOMIC | RG_INS_PRIVATE : RG_INS_ATOMIC;
+    return rg_grad_others(s->index, body, a).n == 0 ? RG_INS_ATOMIC | RG_INS_PRIVATE
+                                                    : RG_INS_ATOMIC;
 }
 
 bool rg_ad_accumulate(rg_fn *f, const rg_activity *act) {
@@ -307,9 +316,11 @@ bool rg_ad_accumulate(rg_fn *f, const rg_activity *act) {
     s.b = rg_b_new(f);
     find_lives(&s);
     collect(&s, f->body);
+    s.index = rg_grad_index_new(f, act, s.scratch);
     leave_loops(&s);
     s.accums.n = 0;
     collect(&s, f->body);
+    s.index = rg_grad_index_new(f, act, s.scratch);
     /* All decisions before any flag changes: they look at all addto's alike. */
     uint16_t *how = RG_NEW_N(s.scratch, uint16_t, s.accums.n);
     s.questions = MAX_QUESTIONS;

@@ -46,11 +46,13 @@ typedef struct state {
     rg_iid p; /* the parallel at hand */
     rg_rid body;
     uint32_t ranges;
-    rg_iids writes;   /* all that p writes */
-    rg_val *map;      /* [vals.n as it was] copy of a value of p's body */
-    uint8_t *checked; /* [vals.n as it was] */
-    rg_iids undo;     /* values with a copy, in the order they got it */
-    uint32_t slice;   /* instructions of the slices checked so far */
+    rg_iids writes;       /* all that p writes */
+    rg_val *map;          /* [vals.n as it was] copy of a value of p's body */
+    uint8_t *checked;     /* [vals.n as it was] */
+    rg_iids seen;         /* values that are checked */
+    rg_grad_index *index; /* of p's body, which gathering takes addto's out of and no more */
+    rg_iids undo;         /* values with a copy, in the order they got it */
+    uint32_t slice;       /* instructions of the slices checked so far */
 } state;
 
 /* --- what may be gathered ----------------------------------------------------------------- */
@@ -158,6 +160,7 @@ static bool can_copy(state *s, rg_val v) {
     if (!rg_region_inside(f, rg_val_region(f, v), s->body) || s->checked[v])
         return true;
     s->checked[v] = 1;
+    RG_PUSH(s->scratch, &s->seen, v);
     const rg_value *value = rg_value_at(f, v);
     if (!value->def) /* a loop variable of p; nothing else has arguments here but accumulators */
         return value->region == s->body && value->index < s->ranges;
@@ -193,8 +196,8 @@ static bool can_copy(state *s, rg_val v) {
 static bool can_copy_contribution(state *s, rg_iid addto) {
     const rg_fn *f = s->f;
     s->slice = 0;
-    for (uint32_t v = 0; v < f->vals.n; v++)
-        s->checked[v] = 0;
+    while (s->seen.n)
+        s->checked[s->seen.at[--s->seen.n]] = 0;
     if (!can_copy(s, rg_operand(f, addto, rg_ins_at(f, addto)->nopnd - 1)))
         return false;
     for (rg_iid i = rg_region_at(f, rg_ins_at(f, addto)->parent)->owner; i != s->p;
@@ -497,19 +500,15 @@ static void gather(state *s, const scatters *all) {
 
 /* Does p nothing but add to the elements that the addto's reach? What it loads or stores of the
  * same array must be other elements, in all iterations: u_b[t + 1][i], when u_b[t] is gathered. */
-static bool only_added_to(const state *s, const scatters *targets) {
+static bool only_added_to(state *s, const scatters *targets) {
     const rg_fn *f = s->f;
-    rg_iids all = {0};
     rg_aid a = rg_ins_at(f, targets->at[0].addto)->array;
     rg_rid around = rg_ins_at(f, s->p)->parent;
-    rg_grad_accesses(f, s->act, s->body, a, s->scratch, &all);
-    for (uint32_t k = 0; k < all.n; k++) {
-        if (rg_ins_at(f, all.at[k])->op == RG_ADDTO)
-            continue;
+    rg_iids others = rg_grad_others(s->index, s->body, a);
+    for (uint32_t k = 0; k < others.n; k++)
         for (uint32_t j = 0; j < targets->n; j++)
-            if (rg_grad_may_meet(f, s->act, targets->at[j].addto, all.at[k], around, 0))
+            if (rg_grad_may_meet(f, s->act, targets->at[j].addto, others.at[k], around, 0))
                 return false;
-    }
     return true;
 }
 
@@ -534,6 +533,13 @@ static bool gather_parallel(state *s, rg_iid p) {
     s->writes.n = 0;
     scatters found = {0};
     collect(s, s->body, &found);
+    if (found.n < 2)
+        return false;
+    s->index = rg_grad_index_new(f, s->act, s->scratch);
+    /* Values of p's body are what is looked up: none is added to it. */
+    s->map = RG_NEW_N(s->scratch, rg_val, f->vals.n);
+    s->checked = RG_NEW_N(s->scratch, uint8_t, f->vals.n);
+    s->undo.n = s->seen.n = 0;
     for (uint32_t k = 0; k < found.n; k++) {
         if (!found.at[k].addto)
             continue;
@@ -547,9 +553,6 @@ static bool gather_parallel(state *s, rg_iid p) {
         }
         if (all.n < 2)
             continue;
-        s->map = RG_NEW_N(s->scratch, rg_val, f->vals.n);
-        s->checked = RG_NEW_N(s->scratch, uint8_t, f->vals.n);
-        s->undo.n = 0;
         if (!only_added_to(s, &all) || !worth_it(s, &all))
             continue;
         gather(s, &all);

@@ -9,10 +9,15 @@ bool rg_grad_same(const rg_fn *f, const rg_activity *act, rg_aid a, rg_aid b);
 
 typedef RG_VEC(rg_iid) rg_iids;
 
-/* Appends every load, store, addto, rmw and copy in region r and below that touches the memory of
- * array a. */
-void rg_grad_accesses(const rg_fn *f, const rg_activity *act, rg_rid r, rg_aid a, rg_arena *scratch,
-                      rg_iids *out);
+/* Loads, stores, addto's, rmw's and copies, found by the region they are in or below and the memory
+ * they touch. A region is walked once, when it is first asked for; what a caller removes from the
+ * function later stays in the lists. */
+typedef struct rg_grad_index rg_grad_index;
+rg_grad_index *rg_grad_index_new(const rg_fn *f, const rg_activity *act, rg_arena *scratch);
+/* Every access in region r and below to the memory of array a, in the order of the text. */
+rg_iids rg_grad_accesses(rg_grad_index *x, rg_rid r, rg_aid a);
+/* Those among them that do more than add. */
+rg_iids rg_grad_others(rg_grad_index *x, rg_rid r, rg_aid a);
 /* The array that access i names of the memory of a (a copy names two). */
 rg_aid rg_grad_array(const rg_fn *f, const rg_activity *act, rg_iid i, rg_aid a);
 /* May a and b (accesses to the memory of one gradient) touch one element, in different iterations

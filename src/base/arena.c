@@ -1,3 +1,6 @@
+/* A list of blocks, the one that is being filled first. Blocks that a child gave back stay with the
+ * parent, to be filled again: passes come and go by the hundred, and fresh pages from the system
+ * would cost more than what they do. */
 #include "base/arena.h"
 
 #include <stdarg.h>
@@ -14,7 +17,9 @@ typedef struct block {
 
 struct rg_arena {
     rg_allocator alloc;
+    rg_arena *parent; /* NULL: a root */
     block *head;
+    block *spare; /* of a root: what children gave back */
     size_t bytes;
     jmp_buf guard;
     char message[512];
@@ -45,51 +50,116 @@ rg_arena *rg_arena_new(const rg_allocator *allocator) {
     return a;
 }
 
+rg_arena *rg_arena_child(rg_arena *parent) {
+    rg_arena *a = rg_arena_new(&parent->alloc);
+    if (a)
+        a->parent = parent->parent ? parent->parent : parent;
+    return a;
+}
+
+static void free_blocks(const rg_allocator *al, block *b) {
+    for (block *next; b; b = next) {
+        next = b->next;
+        al->resize(al->user, b, sizeof *b + b->size, 0);
+    }
+}
+
 void rg_arena_free(rg_arena *a) {
     if (!a)
         return;
     rg_allocator al = a->alloc;
-    for (block *b = a->head, *next; b; b = next) {
-        next = b->next;
-        al.resize(al.user, b, sizeof *b + b->size, 0);
+    if (a->parent) {
+        for (block *b = a->head, *next; b; b = next) {
+            next = b->next;
+            b->next = a->parent->spare;
+            a->parent->spare = b;
+        }
+    } else {
+        free_blocks(&al, a->head);
+        free_blocks(&al, a->spare);
     }
     al.resize(al.user, a, sizeof *a, 0);
 }
 
-static bool add_block(rg_arena *a, size_t need) {
+/* The smallest spare block with room for `need`, taken out of the list; NULL: none. */
+static block *take_spare(rg_arena *root, size_t need) {
+    block **best = NULL;
+    for (block **b = &root->spare; *b; b = &(*b)->next)
+        if ((*b)->size >= need && (!best || (*b)->size < (*best)->size))
+            best = b;
+    if (!best)
+        return NULL;
+    block *b = *best;
+    *best = b->next;
+    return b;
+}
+
+/* A block with room for `need`. */
+static block *add_block(rg_arena *a, size_t need) {
     size_t size = a->head ? a->head->size * 2 : FIRST_BLOCK;
     if (size > MAX_BLOCK)
         size = MAX_BLOCK;
     if (size < need)
         size = need;
-    block *b = a->alloc.resize(a->alloc.user, NULL, 0, sizeof *b + size);
-    if (!b)
-        return false;
-    b->size = size;
+    block *b = take_spare(a->parent ? a->parent : a, need);
+    if (!b) {
+        b = a->alloc.resize(a->alloc.user, NULL, 0, sizeof *b + size);
+        if (!b)
+            rg_arena_throw(a, RG_THROW_MEMORY);
+        b->size = size;
+        a->bytes += sizeof *b + size;
+    }
     b->used = 0;
-    b->next = a->head;
-    a->head = b;
-    a->bytes += sizeof *b + size;
-    return true;
+    /* A large item does not end the block before it: the one with more room is filled on. */
+    if (a->head && a->head->size - a->head->used > b->size - need) {
+        b->next = a->head->next;
+        a->head->next = b;
+    } else {
+        b->next = a->head;
+        a->head = b;
+    }
+    return b;
+}
+
+static size_t rounded(size_t size) {
+    return (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+}
+
+/* Not yet zeroed. */
+static void *take(rg_arena *a, size_t size) {
+    if (size > SIZE_MAX / 4)
+        rg_arena_throw(a, RG_THROW_MEMORY);
+    size = rounded(size);
+    block *b = a->head;
+    if (!b || b->size - b->used < size)
+        b = add_block(a, size);
+    void *p = (char *)b->data + b->used;
+    b->used += size;
+    return p;
 }
 
 void *rg_alloc(rg_arena *a, size_t size) {
-    if (size > SIZE_MAX / 4)
-        rg_arena_throw(a, RG_THROW_MEMORY);
-    size = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
-    if (!a->head || a->head->size - a->head->used < size)
-        if (!add_block(a, size))
-            rg_arena_throw(a, RG_THROW_MEMORY);
-    void *p = (char *)a->head->data + a->head->used;
-    a->head->used += size;
-    memset(p, 0, size);
+    void *p = take(a, size);
+    memset(p, 0, rounded(size));
     return p;
 }
 
 void *rg_grow(rg_arena *a, const void *old, size_t old_size, size_t size) {
-    void *p = rg_alloc(a, size);
-    if (old_size)
-        memcpy(p, old, old_size < size ? old_size : size);
+    block *b = a->head;
+    size_t had = rounded(old_size);
+    if (old_size && size > old_size && size <= SIZE_MAX / 4 && b && had <= b->used &&
+        (const char *)old == (char *)b->data + b->used - had &&
+        rounded(size) - had <= b->size - b->used) { /* the last one: it grows where it is */
+        char *p = (char *)b->data + b->used - had;
+        b->used += rounded(size) - had;
+        memset(p + old_size, 0, rounded(size) - old_size);
+        return p;
+    }
+    char *p = take(a, size);
+    size_t kept = old_size < size ? old_size : size;
+    if (kept)
+        memcpy(p, old, kept);
+    memset(p + kept, 0, rounded(size) - kept);
     return p;
 }
 

@@ -25,11 +25,15 @@ typedef struct rg_allocator {
 } rg_allocator;
 
 rg_arena *rg_arena_new(const rg_allocator *allocator); /* NULL when out of memory */
-void rg_arena_free(rg_arena *a);                       /* NULL is fine */
+/* An arena with a guard of its own for work that ends before the parent does: its memory comes from
+ * the parent's allocator and goes to the parent, which uses it again. NULL when out of memory. */
+rg_arena *rg_arena_child(rg_arena *parent);
+void rg_arena_free(rg_arena *a); /* NULL is fine */
 
 /* Zeroed memory, aligned for any type. Never returns NULL: jumps to the guard instead. */
 void *rg_alloc(rg_arena *a, size_t size);
-/* Grown copy of old (the old one is garbage until the arena goes); new bytes are zero. */
+/* old with more room, in its place or a copy (the old one is garbage until the arena goes); new
+ * bytes are zero. */
 void *rg_grow(rg_arena *a, const void *old, size_t old_size, size_t size);
 char *rg_strdup(rg_arena *a, const char *s);
 char *rg_strndup(rg_arena *a, const char *s, size_t n);

@@ -12,7 +12,7 @@ static void reserve(rg_text *t, size_t more) {
     size_t cap = t->cap ? t->cap * 2 : 128;
     while (cap < t->n + more + 1)
         cap *= 2;
-    t->at = rg_grow(t->arena, t->at, t->n, cap);
+    t->at = rg_grow(t->arena, t->at, t->cap, cap);
     t->cap = cap;
 }
 

@@ -1,5 +1,6 @@
 /* Renumbering: what the body reaches, in program order, is copied into fresh tables. Passes leave
- * instructions, values and operand lists behind that nothing lists any more; this lets them go. */
+ * instructions, values and operand lists behind that nothing lists any more; this lets them go. The
+ * fresh tables are scratch: they are copied back, since they are no longer than those before. */
 #include "opt/opt.h"
 
 #include "opt/rewrite.h"
@@ -7,6 +8,7 @@
 #include <string.h>
 
 typedef struct packer {
+    rg_arena *scratch;
     rg_fn *f; /* the old tables */
     rg_fn to; /* the new ones */
     rg_val *val;
@@ -14,13 +16,13 @@ typedef struct packer {
 } packer;
 
 static rg_val new_value(packer *p, rg_val old) {
-    RG_PUSH(p->f->arena, &p->to.vals, *rg_value_at(p->f, old));
+    RG_PUSH(p->scratch, &p->to.vals, *rg_value_at(p->f, old));
     return p->val[old] = p->to.vals.n - 1;
 }
 
 static rg_rid pack_region(packer *p, rg_rid r, rg_iid owner) {
     const rg_fn *f = p->f;
-    rg_arena *a = f->arena;
+    rg_arena *a = p->scratch;
     rg_fn *to = &p->to;
     rg_region *old = rg_region_at(f, r);
     rg_region g = {.owner = owner};
@@ -82,19 +84,36 @@ static void find_arrays(const rg_fn *f, rg_rid r, bool *used) {
     }
 }
 
+/* An empty table with room for as many items as v has. */
+#define FRESH(scratch, v)                                                                          \
+    do {                                                                                           \
+        (v)->cap = (v)->n;                                                                         \
+        (v)->at = rg_alloc((scratch), (v)->n * sizeof *(v)->at);                                   \
+        (v)->n = 1; /* item 0 means none */                                                        \
+    } while (0)
+
+/* The items of `from` in the memory of `to`. Operand lists may have been shared, so the pool alone
+ * may have grown. */
+#define COPY_BACK(a, to, from)                                                                     \
+    do {                                                                                           \
+        if ((from)->n > (to)->cap) {                                                               \
+            (to)->at = rg_alloc((a), (from)->n * sizeof *(to)->at);                                \
+            (to)->cap = (from)->n;                                                                 \
+        }                                                                                          \
+        memcpy((to)->at, (from)->at, (from)->n * sizeof *(to)->at);                                \
+        (to)->n = (from)->n;                                                                       \
+    } while (0)
+
 static bool compact(rg_fn *f, rg_arena *scratch) {
     rg_arena *a = f->arena;
     packer *p = RG_NEW(scratch, packer);
+    p->scratch = scratch;
     p->f = f;
     p->to = *f;
-    memset(&p->to.vals, 0, sizeof p->to.vals);
-    memset(&p->to.ins, 0, sizeof p->to.ins);
-    memset(&p->to.regions, 0, sizeof p->to.regions);
-    memset(&p->to.pool, 0, sizeof p->to.pool);
-    RG_PUSH(a, &p->to.vals, (rg_value){0});
-    RG_PUSH(a, &p->to.ins, (rg_ins){0});
-    RG_PUSH(a, &p->to.regions, (rg_region){0});
-    RG_PUSH(a, &p->to.pool, 0);
+    FRESH(scratch, &p->to.vals);
+    FRESH(scratch, &p->to.ins);
+    FRESH(scratch, &p->to.regions);
+    FRESH(scratch, &p->to.pool);
     p->val = RG_NEW_N(scratch, rg_val, f->vals.n);
     p->array = RG_NEW_N(scratch, rg_aid, f->arrays.n);
     bool *used = RG_NEW_N(scratch, bool, f->arrays.n);
@@ -119,7 +138,12 @@ static bool compact(rg_fn *f, rg_arena *scratch) {
     p->to.arrays.n = narrays;
     for (uint32_t k = 0; k < p->to.params.n; k++)
         p->to.params.at[k].array = p->array[p->to.params.at[k].array];
-    *f = p->to;
+    f->body = p->to.body;
+    f->arrays.n = narrays;
+    COPY_BACK(a, &f->vals, &p->to.vals);
+    COPY_BACK(a, &f->ins, &p->to.ins);
+    COPY_BACK(a, &f->regions, &p->to.regions);
+    COPY_BACK(a, &f->pool, &p->to.pool);
     return true;
 }
 

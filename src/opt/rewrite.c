@@ -6,7 +6,7 @@
 #include <string.h>
 
 bool rg_opt_with_scratch(rg_fn *f, bool (*pass)(rg_fn *f, rg_arena *scratch)) {
-    rg_arena *scratch = rg_arena_new(NULL);
+    rg_arena *scratch = rg_arena_child(f->arena);
     if (!scratch)
         rg_arena_throw(f->arena, RG_THROW_MEMORY);
     jmp_buf callers;
