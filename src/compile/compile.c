@@ -80,7 +80,6 @@ static void compile(rg_unit *u, const char *path, const char *text, size_t size,
         rg_fn *f = u->module->customs.at[i].fn;
         rg_ad_unmark(f);
         rg_opt_run(f, &opt);
-        rg_opt_compact(f);
     }
     for (uint32_t i = 0; i < u->module->kernels.n; i++) {
         rg_fn *f = u->module->kernels.at[i];
@@ -88,17 +87,14 @@ static void compile(rg_unit *u, const char *path, const char *text, size_t size,
         if (f->adjoint) {
             rg_ad_unmark(f->adjoint);
             rg_opt_run(f->adjoint, &opt);
-            rg_opt_compact(f->adjoint);
         }
         rg_opt_ssa(f, &opt);
         rg_debug_stage(f, "ssa");
         rg_opt_run(f, &opt);
-        rg_opt_compact(f);
         rg_fn *marked = u->module->customs.n ? rg_fn_clone(u->arena, f) : NULL;
         if (marked && rg_ad_unmark(f)) {
             u->marked[i] = marked;
             rg_opt_run(f, &opt);
-            rg_opt_compact(f);
         }
         rg_debug_stage(f, "primal");
     }

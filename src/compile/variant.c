@@ -16,7 +16,6 @@
 static void optimise(rg_fn *f) {
     rg_opt_options opt = rg_debug_opt();
     rg_opt_run(f, &opt);
-    rg_opt_compact(f);
 }
 
 /* Decides how gradients accumulate; cleans up after. */
