@@ -514,6 +514,68 @@ static void test_misuse_is_reported(void **state) {
     assert_non_null(rg_arena_message(arena));
 }
 
+/* --- arenas ----------------------------------------------------------------------------------
+ */
+
+static size_t taken; /* bytes that the allocator handed out, in all */
+
+static void *counting_resize(void *user, void *old, size_t old_size, size_t size) {
+    (void)user;
+    (void)old_size;
+    if (!size) {
+        free(old);
+        return NULL;
+    }
+    taken += size;
+    return realloc(old, size);
+}
+
+static void test_children_share_memory(void **state) {
+    (void)state;
+    enum { ROUNDS = 100, ITEMS = 300, SIZE = 1000, LARGE = 3000000 };
+    const rg_allocator allocator = {.resize = counting_resize};
+    taken = 0;
+    rg_arena *root = rg_arena_new(&allocator);
+    assert_non_null(root);
+    for (int r = 0; r < ROUNDS; r++) {
+        rg_arena *child = rg_arena_child(root);
+        assert_non_null(child);
+        unsigned char *items[ITEMS], *large = rg_alloc(child, LARGE);
+        for (int k = 0; k < ITEMS; k++) {
+            items[k] = rg_alloc(child, SIZE);
+            for (int j = 0; j < SIZE; j++) { /* zero, whatever the round before left there */
+                assert_int_equal(items[k][j], 0);
+                items[k][j] = (unsigned char)(k + 1);
+            }
+        }
+        assert_true(large[0] == 0 && large[LARGE - 1] == 0);
+        memset(large, 255, LARGE);
+        for (int k = 0; k < ITEMS; k++)
+            assert_true(items[k][0] == (unsigned char)(k + 1) &&
+                        items[k][SIZE - 1] == (unsigned char)(k + 1));
+        rg_arena_free(child);
+    }
+    assert_true(taken < 2 * (size_t)(LARGE + ITEMS * SIZE)); /* not a hundred times that */
+    rg_arena_free(root);
+}
+
+static void test_grow(void **state) {
+    (void)state;
+    RG_VEC(uint32_t) a = {0}, b = {0};
+    for (uint32_t k = 0; k < 100000; k++) { /* the last item grows in place, the other moves */
+        RG_PUSH(arena, &a, k);
+        if (k % 7 == 0)
+            RG_PUSH(arena, &b, ~k);
+    }
+    for (uint32_t k = 0; k < a.n; k++) {
+        assert_int_equal(a.at[k], k);
+        if (k % 7 == 0)
+            assert_int_equal(b.at[k / 7], ~k);
+    }
+    for (uint32_t k = a.n; k < a.cap; k++)
+        assert_int_equal(a.at[k], 0);
+}
+
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {TEST(test_struct_layout),
@@ -530,6 +592,8 @@ int main(void) {
                                        TEST(test_locals),
                                        TEST(test_clone_survives_arena),
                                        TEST(test_raw_edits),
+                                       TEST(test_children_share_memory),
+                                       TEST(test_grow),
                                        TEST(test_misuse_is_reported)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -931,7 +931,7 @@ static void test_out_of_memory(void **state) {
     const rg_allocator allocator = {.resize = failing_resize};
     static volatile int failures, successes;
     failures = successes = 0;
-    for (volatile long limit = 0; limit < 40 && !successes; limit++) {
+    for (volatile long limit = 0; limit < 2000 && !successes; limit++) {
         left = 1000;
         rg_arena *a = rg_arena_new(&allocator);
         assert_non_null(a);
