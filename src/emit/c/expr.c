@@ -368,6 +368,27 @@ static void select(rg_cprint *p, const rg_ins *s, int least) {
     rg_text_add(p->out, paren ? ")" : "");
 }
 
+/* zmul(zmul(c, d), e) is a helper of its own: both tests of a chain rule's two steps choose one
+ * result, where two calls would each wait for their own. */
+static void zmul(rg_cprint *p, const rg_ins *s, bool is_f32) {
+    const rg_fn *f = p->f;
+    rg_val x = f->pool.at[s->opnd], y = f->pool.at[s->opnd + 1];
+    if (folded_op(p, x) != RG_ZMUL) {
+        rg_c_use(p->helpers, is_f32 ? RG_H_ZMUL_F32 : RG_H_ZMUL_F64);
+        call(p, is_f32 ? "rg_zmulf" : "rg_zmul", false, s);
+        return;
+    }
+    const rg_ins *inner = &f->ins.at[f->vals.at[x].def];
+    rg_c_use(p->helpers, is_f32 ? RG_H_ZMUL2_F32 : RG_H_ZMUL2_F64);
+    rg_text_add(p->out, is_f32 ? "rg_zmul2f(" : "rg_zmul2(");
+    rg_c_expr(p, f->pool.at[inner->opnd], RG_P_ASSIGN);
+    rg_text_add(p->out, ", ");
+    rg_c_expr(p, f->pool.at[inner->opnd + 1], RG_P_ASSIGN);
+    rg_text_add(p->out, ", ");
+    rg_c_expr(p, y, RG_P_ASSIGN);
+    rg_text_char(p->out, ')');
+}
+
 static void negate(rg_cprint *p, rg_val x, int least) {
     bool paren = least > RG_P_UNARY;
     bool again = folded_op(p, x) == RG_NEG || is_const(p->f, x);
@@ -431,8 +452,7 @@ void rg_c_op(rg_cprint *p, rg_iid i, int least) {
         rg_c_expr(p, x, least);
         return;
     case RG_ZMUL:
-        rg_c_use(p->helpers, t == RG_F32 ? RG_H_ZMUL_F32 : RG_H_ZMUL_F64);
-        call(p, t == RG_F32 ? "rg_zmulf" : "rg_zmul", false, s);
+        zmul(p, s, t == RG_F32);
         return;
     case RG_DIGAMMA:
         rg_c_use(p->helpers, RG_H_DIGAMMA);

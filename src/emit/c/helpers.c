@@ -39,6 +39,16 @@ static const char *const text[RG_N_HELPERS] = {
                       "    double r = c * d;\n"
                       "    return c == 0.0 ? 0.0 : r;\n"
                       "}\n",
+    [RG_H_ZMUL2_F32] = "/* (c * d) * e, but zero when c or c * d is. */\n"
+                       "static inline float rg_zmul2f(float c, float d, float e) {\n"
+                       "    float r = c * d, s = r * e;\n"
+                       "    return c == 0.0f ? 0.0f : r == 0.0f ? 0.0f : s;\n"
+                       "}\n",
+    [RG_H_ZMUL2_F64] = "/* (c * d) * e, but zero when c or c * d is. */\n"
+                       "static inline double rg_zmul2(double c, double d, double e) {\n"
+                       "    double r = c * d, s = r * e;\n"
+                       "    return c == 0.0 ? 0.0 : r == 0.0 ? 0.0 : s;\n"
+                       "}\n",
     [RG_H_DIGAMMA] =
         "/* Derivative of lgamma: recurrence up to 10, then the asymptotic series. */\n"
         "static inline double rg_digamma(double x) {\n"

@@ -8,6 +8,8 @@
 typedef enum rg_chelper {
     RG_H_ZMUL_F32,
     RG_H_ZMUL_F64,
+    RG_H_ZMUL2_F32,
+    RG_H_ZMUL2_F64,
     RG_H_DIGAMMA,
     RG_H_HALF_LOAD,
     RG_H_HALF_STORE,
