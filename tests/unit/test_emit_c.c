@@ -478,6 +478,39 @@ static const char *frame(const char *mem, const char *locals, const char *body) 
                      mem, mem, mem, mem, locals, body);
 }
 
+/* zmul(zmul(c, d), e), one helper in C, for every c, d, e among the numbers that make a difference.
+ */
+static void test_zmul_of_zmul(void **state) {
+    (void)state;
+    static const char *const numbers[] = {"0", "-0", "inf", "nan", "1e-30", "-1e30", "2"};
+    enum { N = sizeof numbers / sizeof *numbers };
+    static const char *const types[] = {"f32", "f64"};
+    for (int t = 0; t < 2; t++) {
+        rg_text body = {.arena = arena};
+        for (int k = 0; k < N; k++)
+            rg_text_format(&body, " %%%d: %s = const %s\n", 10 + k, types[t], numbers[k]);
+        rg_text_format(&body, " %%9: %s = const 99\n", types[t]);
+        for (int k = 0, v = 20; k < N * N * N; k++, v += 10) {
+            rg_text_format(&body, " %%%d: i32 = const %d\n", v, k);
+            /* the numbers come from memory, so that neither side folds */
+            const int operand[3] = {k % N, k / N % N, k / N / N};
+            for (int j = 0; j < 3; j++)
+                rg_text_format(&body, " store @2.y[%%%d] = %%%d\n %%%d: %s = load @2.y[%%%d]\n", v,
+                               10 + operand[j], v + 1 + j, types[t], v);
+            rg_text_format(&body, " %%%d: %s = zmul %%%d, %%%d\n", v + 4, types[t], v + 1, v + 2);
+            rg_text_format(&body, " %%%d: %s = zmul %%%d, %%%d\n", v + 5, types[t], v + 4, v + 3);
+            rg_text_format(&body, " %%%d: bool = isnan %%%d\n", v + 6, v + 5); /* any NaN will do */
+            rg_text_format(&body, " %%%d: %s = select %%%d, %%9, %%%d\n", v + 7, types[t], v + 6,
+                           v + 5);
+            rg_text_format(&body, " store @2.y[%%%d] = %%%d\n", v, v + 7);
+        }
+        int_argument = N * N * N;
+        one(frame(types[t], "", rg_text_str(&body)));
+        assert_non_null(strstr(last_plain, t ? "rg_zmul2(" : "rg_zmul2f("));
+        int_argument = 5;
+    }
+}
+
 static void test_structs(void **state) {
     (void)state;
     one("struct v3 { f32 x; f32 y; i16 tag; }\n"
@@ -927,9 +960,10 @@ static void test_abi_text(void **state) {
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_readable), TEST(test_constants),  TEST(test_structs),  TEST(test_ranges),
-        TEST(test_locals),   TEST(test_reductions), TEST(test_atomics),  TEST(test_adjoint),
-        TEST(test_scratch),  TEST(test_checked),    TEST(test_abi_text), TEST(test_random)};
+        TEST(test_readable), TEST(test_constants), TEST(test_zmul_of_zmul), TEST(test_structs),
+        TEST(test_ranges),   TEST(test_locals),    TEST(test_reductions),   TEST(test_atomics),
+        TEST(test_adjoint),  TEST(test_scratch),   TEST(test_checked),      TEST(test_abi_text),
+        TEST(test_random)};
     if (!mkdtemp(folder))
         return 2;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
