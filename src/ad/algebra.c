@@ -3,6 +3,7 @@
  *
  *   (g * m) * inv, (g * inv) * m           one product: the factors are the same
  *   v + v + v                             3 * v
+ *   g * m + h * m, m of the primal        (g + h) * m
  *   g * -d, zmul(g, -d)                    -(g * d): sums absorb the sign
  *   v + v, with v = zmul(g, 0.5 * d)       zmul(g, d): both sides of x * x, through a square root
  *
@@ -27,7 +28,7 @@ typedef struct state {
     rg_arena *scratch;
     rg_build *b;
     uint32_t nvals;        /* as it was */
-    uint8_t *ours;         /* [nvals] depends on a gradient */
+    RG_VEC(uint8_t) ours;  /* [vals] depends on a gradient */
     uint8_t *memory;       /* [arrays] local that holds such values */
     RG_VEC(uint32_t) uses; /* [vals]; of values made here 1, or what they took over */
     rg_val *map;           /* [nvals] what takes its place */
@@ -40,8 +41,8 @@ typedef struct state {
 /* --- what is ours ------------------------------------------------------------------------- */
 
 static void mark(state *s, rg_val v) {
-    s->more |= !s->ours[v];
-    s->ours[v] = 1;
+    s->more |= !s->ours.at[v];
+    s->ours.at[v] = 1;
 }
 
 static void look(state *s, rg_rid r, bool count) {
@@ -52,7 +53,7 @@ static void look(state *s, rg_rid r, bool count) {
         const rg_ins *ins = rg_ins_at(f, i);
         bool ours = false;
         for (uint32_t j = 0; j < ins->nopnd; j++) {
-            ours |= s->ours[rg_operand(f, i, j)] != 0;
+            ours |= s->ours.at[rg_operand(f, i, j)] != 0;
             s->uses.at[rg_operand(f, i, j)] += count;
         }
         for (int j = 0; j < 2; j++)
@@ -76,7 +77,7 @@ static void look(state *s, rg_rid r, bool count) {
         case RG_IF:
             for (uint32_t q = 0; q < ins->nres; q++)
                 for (int j = 0; j < 2; j++)
-                    if (s->ours[rg_operand(f, rg_yield_of(f, ins->region[j]), q)])
+                    if (s->ours.at[rg_operand(f, rg_yield_of(f, ins->region[j]), q)])
                         mark(s, rg_result(f, i, q));
             continue;
         case RG_FOR:
@@ -85,7 +86,7 @@ static void look(state *s, rg_rid r, bool count) {
             for (uint32_t q = 0; q < ins->nres; q++) {
                 rg_val arg = rg_region_at(f, ins->region[0])->args.at[rg_first_carried(f, i) + q];
                 rg_val y = rg_operand(f, rg_yield_of(f, ins->region[0]), q + (ins->op == RG_LOOP));
-                if (!s->ours[rg_operand(f, i, rg_first_init(f, i) + q)] && !s->ours[y])
+                if (!s->ours.at[rg_operand(f, i, rg_first_init(f, i) + q)] && !s->ours.at[y])
                     continue;
                 mark(s, arg);
                 mark(s, rg_result(f, i, q));
@@ -96,6 +97,18 @@ static void look(state *s, rg_rid r, bool count) {
         }
         for (uint32_t q = 0; ours && q < ins->nres; q++)
             mark(s, rg_result(f, i, q));
+    }
+}
+
+/* Values made here since the last call. */
+static void look_at_new(state *s) {
+    const rg_fn *f = s->f;
+    while (s->ours.n < f->vals.n) {
+        rg_iid d = rg_value_at(f, s->ours.n)->def;
+        uint8_t ours = 0;
+        for (uint32_t k = 0; k < rg_ins_at(f, d)->nopnd; k++)
+            ours |= s->ours.at[rg_operand(f, d, k)];
+        RG_PUSH(s->scratch, &s->ours, ours);
     }
 }
 
@@ -237,6 +250,19 @@ static double take_multiple(const state *s, rg_val *v) {
     return 1;
 }
 
+/* v = *g * (result) with g ours and the result the primal's, if v is used here only; else 0. */
+static rg_val primal_factor(state *s, rg_val v, rg_val *g) {
+    rg_iid d = def_of(s, v, RG_MUL);
+    if (!d || *uses_of(s, v) != 1)
+        return 0;
+    rg_val x = rg_operand(s->f, d, 0), y = rg_operand(s->f, d, 1);
+    bool one = s->ours.at[x], two = s->ours.at[y];
+    if (one == two)
+        return 0;
+    *g = one ? x : y;
+    return one ? y : x;
+}
+
 /* What can take the place of instruction i, built before it; 0: nothing. */
 static rg_val better(state *s, rg_iid i) {
     rg_fn *f = s->f;
@@ -248,7 +274,7 @@ static rg_val better(state *s, rg_iid i) {
     if (!rg_type_is_float(rg_type_of(f, r)))
         return 0;
     rg_val x = rg_operand(f, i, 0), y = rg_operand(f, i, 1);
-    if (!s->ours[r]) {
+    if (!s->ours.at[r]) {
         if (op == RG_MUL)
             same_product(s, r);
         return 0;
@@ -264,6 +290,9 @@ static rg_val better(state *s, rg_iid i) {
         double k = take_multiple(s, &u) + take_multiple(s, &v);
         if (u == v && k > 2) /* the same term again and again */
             return rg_b_op2(b, RG_MUL, rg_b_real(b, rg_type_of(f, r), k), u);
+        rg_val g = 0, h = 0, m = primal_factor(s, x, &g);
+        if (m && m == primal_factor(s, y, &h))
+            return rg_b_op2(b, RG_MUL, rg_b_op2(b, RG_ADD, g, h), m);
         bool one = take_sign(s, &x), two = take_sign(s, &y);
         if (one && two)
             return rg_b_op1(b, RG_NEG, rg_b_op2(b, RG_ADD, x, y));
@@ -305,6 +334,7 @@ static void walk(state *s, rg_rid r) {
                 walk(s, rg_ins_at(f, i)->region[j]);
         b->loc = rg_ins_at(f, i)->loc;
         rg_val v = rg_ins_at(f, i)->nres == 1 ? better(s, i) : 0;
+        look_at_new(s);
         if (v) {
             rg_val old = rg_result(f, i, 0);
             s->map[old] = v;
@@ -329,10 +359,11 @@ bool rg_ad_algebra(rg_fn *f) {
     if (f->mode != RG_ADJOINT)
         return false;
     s.b = rg_b_new(f);
-    s.ours = RG_NEW_N(s.scratch, uint8_t, s.nvals + 1);
     s.memory = RG_NEW_N(s.scratch, uint8_t, f->arrays.n + 1);
-    for (uint32_t v = 0; v < s.nvals; v++)
+    for (uint32_t v = 0; v < s.nvals; v++) {
         RG_PUSH(s.scratch, &s.uses, 0);
+        RG_PUSH(s.scratch, &s.ours, 0);
+    }
     s.map = RG_NEW_N(s.scratch, rg_val, s.nvals + 1);
     uint32_t cap = 64;
     while (cap < s.nvals)

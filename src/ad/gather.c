@@ -45,14 +45,14 @@ typedef struct state {
     rg_build *b;
     rg_iid p; /* the parallel at hand */
     rg_rid body;
-    uint32_t ranges;
-    rg_iids writes;       /* all that p writes */
-    rg_val *map;          /* [vals.n as it was] copy of a value of p's body */
-    uint8_t *checked;     /* [vals.n as it was] */
-    rg_iids seen;         /* values that are checked */
-    rg_grad_index *index; /* of p's body, which gathering takes addto's out of and no more */
-    rg_iids undo;         /* values with a copy, in the order they got it */
-    uint32_t slice;       /* instructions of the slices checked so far */
+    uint32_t ranges, all_axes; /* all_axes: a bit for each range */
+    rg_iids writes;            /* all that p writes */
+    rg_val *map;               /* [vals.n as it was] copy of a value of p's body */
+    uint8_t *checked;          /* [vals.n as it was] */
+    rg_iids seen;              /* values that are checked */
+    rg_grad_index *index;      /* of p's body, which gathering takes addto's out of and no more */
+    rg_iids undo;              /* values with a copy, in the order they got it */
+    uint32_t slice;            /* instructions of the slices checked so far */
 } state;
 
 /* --- what may be gathered ----------------------------------------------------------------- */
@@ -102,9 +102,10 @@ static bool same_target(const state *s, const scatter *a, const scatter *b) {
     return true;
 }
 
-static bool same_shift(const state *s, const scatter *a, const scatter *b) {
-    for (uint32_t k = 0; k < s->ranges; k++)
-        if (a->shift[k] != b->shift[k])
+/* The same shift on each axis in `axes`? */
+static bool same_shift(const scatter *a, const scatter *b, uint32_t axes) {
+    for (uint32_t k = 0; axes >> k; k++)
+        if ((axes >> k & 1) && a->shift[k] != b->shift[k])
             return false;
     return true;
 }
@@ -276,6 +277,16 @@ static rg_val copy_of(state *s, rg_val v) {
 
 /* --- the gather --------------------------------------------------------------------------- */
 
+/* Elements of a gradient: from bound[2 * k] up to bound[2 * k + 1] on the axis of range k. */
+typedef struct box {
+    rg_val bound[2 * MAX_RANGES];
+    uint32_t guarded; /* bit k: a shifted iteration may lie outside range k */
+    uint32_t past;    /* bit k: but not below its start */
+    /* The same for all boxes: */
+    rg_val lo[MAX_RANGES], hi[MAX_RANGES];     /* of the iterations */
+    int64_t low[MAX_RANGES], high[MAX_RANGES]; /* least and greatest shift */
+} box;
+
 /* A sum, and whether anything was added to it: the element need not exist otherwise. */
 typedef struct partial {
     rg_val sum, hit;
@@ -291,19 +302,26 @@ static partial nothing(state *s, rg_type t) {
     return r;
 }
 
+/* Ends the if i in its branch that adds something; the other one, region[when], adds nothing. */
 static partial end_if(state *s, rg_iid i, partial taken, bool when, rg_type t) {
     rg_build *b = s->b;
+    int64_t hit = 0;
+    bool always = rg_val_const_int(s->f, taken.hit, &hit) && hit;
     rg_val out[2] = {taken.sum, taken.hit};
-    rg_b_yield(b, out, 2);
+    uint32_t n = always ? 1 : 2;
+    rg_b_yield(b, out, n);
     rg_b_pop(b);
     rg_b_push(b, rg_ins_at(s->f, i)->region[when]);
     partial none = nothing(s, t);
     out[0] = none.sum;
     out[1] = none.hit;
-    rg_b_yield(b, out, 2);
+    rg_b_yield(b, out, n);
     rg_b_pop(b);
     rg_b_if_done(b, i);
-    return (partial){rg_result(s->f, i, 0), rg_result(s->f, i, 1)};
+    if (!always)
+        return (partial){rg_result(s->f, i, 0), rg_result(s->f, i, 1)};
+    rg_val c = rg_operand(s->f, i, 0);
+    return (partial){rg_result(s->f, i, 0), when ? c : rg_b_op1(b, RG_NOT, c)};
 }
 
 /* What `addto` contributes, under the ifs of region r and above that it stands in. */
@@ -325,54 +343,76 @@ static partial contribution(state *s, rg_iid addto, rg_rid r, rg_type t) {
     return end_if(s, c, p, !otherwise, t);
 }
 
-/* All that is added with the shift of *like, computed in the region of the element `at`. guarded:
- * bit k: the shifted iteration may lie outside range k. */
+/* Is all->at[k] the first with its shifts on the axes in `axes`? */
+static bool is_first(const scatters *all, uint32_t k, uint32_t axes) {
+    for (uint32_t j = 0; j < k; j++)
+        if (same_shift(&all->at[j], &all->at[k], axes))
+            return false;
+    return true;
+}
+
+/* All that is added with the shift of *like, computed in the region of the element `at`. */
 static partial shifted(state *s, const scatters *all, const scatter *like, const rg_val *at,
-                       const rg_val *lo, const rg_val *hi, uint32_t guarded, rg_type t) {
+                       rg_type t) {
     rg_fn *f = s->f;
     rg_build *b = s->b;
-    const rg_region *body = rg_region_at(f, s->body);
-    rg_val iv[MAX_RANGES], inside = rg_b_bool(b, true);
     uint32_t mark = s->undo.n;
     for (uint32_t k = 0; k < s->ranges; k++) {
-        rg_type gt = rg_type_of(f, at[k]);
-        iv[k] = rg_b_op2(b, RG_SUB, at[k], rg_b_int(b, gt, like->shift[k]));
-        if (!(guarded >> k & 1))
-            continue;
-        rg_val from = rg_b_op2(b, RG_GE, iv[k], lo[k]), to = rg_b_op2(b, RG_LT, iv[k], hi[k]);
-        inside = rg_b_op2(b, RG_AND, inside, rg_b_op2(b, RG_AND, from, to));
-    }
-    rg_iid guard = 0;
-    if (guarded) {
-        guard = rg_b_if(b, inside);
-        rg_b_push(b, rg_ins_at(f, guard)->region[0]);
-    }
-    for (uint32_t k = 0; k < s->ranges; k++) {
-        rg_val arg = body->args.at[k];
-        rg_val w = rg_b_cast(b, rg_type_of(f, arg), iv[k]);
-        set_copy(s, arg, w);
-        body = rg_region_at(f, s->body); /* the table may have moved */
+        rg_val by = rg_b_int(b, rg_type_of(f, at[k]), like->shift[k]);
+        rg_val arg = rg_region_at(f, s->body)->args.at[k];
+        set_copy(s, arg, rg_b_cast(b, rg_type_of(f, arg), rg_b_op2(b, RG_SUB, at[k], by)));
     }
     partial sum = nothing(s, t);
     for (uint32_t k = 0; k < all->n; k++) {
-        if (!same_shift(s, &all->at[k], like))
+        if (!same_shift(&all->at[k], like, s->all_axes))
             continue;
         b->loc = rg_ins_at(f, all->at[k].addto)->loc;
         sum = merge(s, sum, contribution(s, all->at[k].addto, s->body, t));
     }
     forget(s, mark);
-    return guarded ? end_if(s, guard, sum, 1, t) : sum;
+    return sum;
 }
 
-/* One parallel over a box of elements: lo0 hi0 lo1 hi1 ... in `box`. */
-static void gather_box(state *s, const scatters *all, const rg_val *box, const rg_val *lo,
-                       const rg_val *hi, const rg_val *fixed, uint32_t guarded) {
+/* All that is added with the shift of *like on the axes in w->guarded; one test stands before all
+ * of it. */
+static partial guarded_sum(state *s, const scatters *all, const scatter *like, const rg_val *at,
+                           const box *w, rg_type t) {
+    rg_fn *f = s->f;
+    rg_build *b = s->b;
+    rg_val inside = rg_b_bool(b, true);
+    for (uint32_t k = 0; k < s->ranges; k++) {
+        /* The element g lies in [lo + low, hi + high), and past the start in [lo + high, ...). */
+        int64_t by = like->shift[k];
+        bool below = ((w->guarded & ~w->past) >> k & 1) != 0 && by > w->low[k];
+        bool above = (w->guarded >> k & 1) != 0 && by < w->high[k];
+        rg_val iv = rg_b_op2(b, RG_SUB, at[k], rg_b_int(b, rg_type_of(f, at[k]), by));
+        if (below)
+            inside = rg_b_op2(b, RG_AND, inside, rg_b_op2(b, RG_GE, iv, w->lo[k]));
+        if (above)
+            inside = rg_b_op2(b, RG_AND, inside, rg_b_op2(b, RG_LT, iv, w->hi[k]));
+    }
+    rg_iid guard = 0;
+    int64_t surely = 0;
+    bool test = !(rg_val_const_int(f, inside, &surely) && surely);
+    if (test) {
+        guard = rg_b_if(b, inside);
+        rg_b_push(b, rg_ins_at(f, guard)->region[0]);
+    }
+    partial sum = nothing(s, t);
+    for (uint32_t k = 0; k < all->n; k++)
+        if (same_shift(&all->at[k], like, w->guarded) && is_first(all, k, s->all_axes))
+            sum = merge(s, sum, shifted(s, all, &all->at[k], at, t));
+    return test ? end_if(s, guard, sum, 1, t) : sum;
+}
+
+/* One parallel over a box of elements. */
+static void gather_box(state *s, const scatters *all, const box *w, const rg_val *fixed) {
     rg_fn *f = s->f;
     rg_build *b = s->b;
     const rg_ins like = *rg_ins_at(f, all->at[0].addto);
     rg_type t = rg_mem_value(rg_ins_leaf(f, &like)->mem);
     b->loc = like.loc;
-    rg_iid p = rg_b_parallel(b, box, s->ranges, NULL, NULL, 0);
+    rg_iid p = rg_b_parallel(b, w->bound, s->ranges, NULL, NULL, 0);
     rg_b_push(b, rg_ins_at(f, p)->region[0]);
     rg_val at[MAX_RANGES];
     for (uint32_t k = 0; k < s->ranges; k++) {
@@ -382,13 +422,9 @@ static void gather_box(state *s, const scatters *all, const rg_val *box, const r
             rg_b_name(b, at[k], name);
     }
     partial total = nothing(s, t);
-    for (uint32_t k = 0; k < all->n; k++) {
-        bool first = true;
-        for (uint32_t j = 0; j < k && first; j++)
-            first = !same_shift(s, &all->at[j], &all->at[k]);
-        if (first)
-            total = merge(s, total, shifted(s, all, &all->at[k], at, lo, hi, guarded, t));
-    }
+    for (uint32_t k = 0; k < all->n; k++)
+        if (is_first(all, k, w->guarded))
+            total = merge(s, total, guarded_sum(s, all, &all->at[k], at, w, t));
     b->loc = like.loc;
     uint32_t n = rg_ins_nindices(f, &like);
     rg_val *idx = RG_NEW_N(s->scratch, rg_val, n + 1);
@@ -442,7 +478,7 @@ static void gather(state *s, const scatters *all) {
     rg_fn *f = s->f;
     rg_build *b = s->b;
     const rg_ins like = *rg_ins_at(f, all->at[0].addto);
-    rg_val lo[MAX_RANGES], hi[MAX_RANGES]; /* iterations */
+    box w = {0};
     rg_val first[MAX_RANGES], last[MAX_RANGES], from[MAX_RANGES], to[MAX_RANGES];
     rg_b_push_before(b, s->p);
     b->loc = like.loc;
@@ -455,12 +491,14 @@ static void gather(state *s, const scatters *all) {
         rg_val v = rg_operand(f, s->p, 2 * k);
         /* Elements are counted in a signed type: lo + low may be below zero. */
         rg_type t = rg_type_is_unsigned(rg_type_of(f, v)) ? RG_I64 : rg_type_of(f, v);
-        lo[k] = rg_b_cast(b, t, v);
-        hi[k] = rg_b_cast(b, t, rg_operand(f, s->p, 2 * k + 1));
-        first[k] = shifted_bound(s, lo[k], low); /* the elements reached: [first, last) */
-        last[k] = shifted_bound(s, hi[k], high);
-        from[k] = shifted_bound(s, lo[k], high); /* those reached by every shift: [from, to) */
-        to[k] = most(s, from[k], shifted_bound(s, hi[k], low));
+        rg_val lo = w.lo[k] = rg_b_cast(b, t, v);
+        rg_val hi = w.hi[k] = rg_b_cast(b, t, rg_operand(f, s->p, 2 * k + 1));
+        w.low[k] = low;
+        w.high[k] = high;
+        first[k] = shifted_bound(s, lo, low); /* the elements reached: [first, last) */
+        last[k] = shifted_bound(s, hi, high);
+        from[k] = shifted_bound(s, lo, high); /* those reached by every shift: [from, to) */
+        to[k] = most(s, from[k], shifted_bound(s, hi, low));
     }
     uint32_t n = rg_ins_nindices(f, &like);
     rg_val *fixed = RG_NEW_N(s->scratch, rg_val, n + 1);
@@ -470,27 +508,28 @@ static void gather(state *s, const scatters *all) {
             moving = moving || all->at[0].axis[j] == k;
         fixed[k] = moving ? 0 : copy_of(s, rg_operand(f, all->at[0].addto, k));
     }
-    rg_val box[2 * MAX_RANGES];
     for (uint32_t k = 0; k < s->ranges; k++) {
-        box[2 * k] = from[k];
-        box[2 * k + 1] = to[k];
+        w.bound[2 * k] = from[k];
+        w.bound[2 * k + 1] = to[k];
     }
-    gather_box(s, all, box, lo, hi, fixed, 0);
+    gather_box(s, all, &w, fixed);
     for (uint32_t k = 0; k < s->ranges; k++) {
-        uint32_t guarded = 1u << k;
+        w.guarded = 1u << k;
         for (uint32_t j = k + 1; j < s->ranges; j++) {
-            box[2 * j] = first[j];
-            box[2 * j + 1] = last[j];
-            guarded |= 1u << j;
+            w.bound[2 * j] = first[j];
+            w.bound[2 * j + 1] = last[j];
+            w.guarded |= 1u << j;
         }
-        box[2 * k] = first[k];
-        box[2 * k + 1] = least(s, from[k], last[k]);
-        gather_box(s, all, box, lo, hi, fixed, guarded);
-        box[2 * k] = to[k];
-        box[2 * k + 1] = last[k];
-        gather_box(s, all, box, lo, hi, fixed, guarded);
-        box[2 * k] = from[k];
-        box[2 * k + 1] = to[k];
+        w.bound[2 * k] = first[k];
+        w.bound[2 * k + 1] = least(s, from[k], last[k]);
+        gather_box(s, all, &w, fixed);
+        w.bound[2 * k] = to[k];
+        w.bound[2 * k + 1] = last[k];
+        w.past = 1u << k;
+        gather_box(s, all, &w, fixed);
+        w.past = 0;
+        w.bound[2 * k] = from[k];
+        w.bound[2 * k + 1] = to[k];
     }
     forget(s, 0);
     rg_b_pop(b);
@@ -516,7 +555,7 @@ static bool worth_it(state *s, const scatters *all) {
     bool several = false;
     uint32_t total = 0;
     for (uint32_t k = 0; k < all->n; k++) {
-        several = several || !same_shift(s, &all->at[0], &all->at[k]);
+        several = several || !same_shift(&all->at[0], &all->at[k], s->all_axes);
         if (!can_copy_contribution(s, all->at[k].addto))
             return false;
         total += s->slice + 8;
@@ -530,6 +569,7 @@ static bool gather_parallel(state *s, rg_iid p) {
     s->p = p;
     s->body = rg_ins_at(f, p)->region[0];
     s->ranges = (uint32_t)rg_ins_at(f, p)->imm.i;
+    s->all_axes = (1u << s->ranges) - 1;
     s->writes.n = 0;
     scatters found = {0};
     collect(s, s->body, &found);

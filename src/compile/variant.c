@@ -22,7 +22,11 @@ static void optimise(rg_fn *f) {
 static void accumulate(rg_fn *f, const rg_activity *act) {
     bool changed = rg_ad_algebra(f);
     rg_debug_stage(f, "algebra");
-    changed |= rg_ad_gather(f, act);
+    if (rg_ad_gather(f, act)) {
+        changed = true;
+        rg_ad_algebra(f); /* on the sums that gathering has made */
+        rg_debug_stage(f, "gather");
+    }
     changed |= rg_ad_accumulate(f, act);
     changed |= rg_ad_skip_zeros(f);
     rg_debug_stage(f, "accumulate");
