@@ -52,9 +52,11 @@ typedef struct checker {
     unsigned kinds;
     uint32_t *reached, reach_now, *reached_by, *queue;
     uint64_t work;
-    bool narrow_variables; /* 8- or 16-bit numbers may be in variables */
+    const uint8_t *needs; /* [bound] NEEDS_ bits of types */
+    unsigned able;        /* NEEDS_ bits of what the module declares */
 } checker;
 
+enum { NEEDS_INT8 = 1, NEEDS_INT16 = 2, NEEDS_FLOAT16 = 4 };
 enum { WORK_LIMIT = 60000000, CONE_LIMIT = 20000 };
 
 uint32_t rg_repair_atomic_pointer(uint32_t op) {
@@ -87,31 +89,26 @@ uint32_t rg_repair_atomic_pointer(uint32_t op) {
     }
 }
 
-bool rg_repair_narrow(const rg_code *m, uint32_t type) {
-    const rg_code_inst *t = rg_code_def(m, type);
-    if (!t)
-        return false;
-    uint32_t at = m->def[type];
-    switch (t->op) {
-    case SpvOpTypeInt:
-    case SpvOpTypeFloat:
-        return rg_code_word(m, at, 2) < 32;
-    case SpvOpTypeVector:
-    case SpvOpTypeMatrix:
-    case SpvOpTypeArray:
-        /* Types are defined after what they are made of, so this comes to an end. */
-        return rg_code_word(m, at, 2) < m->bound && m->def[rg_code_word(m, at, 2)] < at &&
-               rg_repair_narrow(m, rg_code_word(m, at, 2));
-    case SpvOpTypeStruct:
-        for (uint32_t k = 2; k < t->len; k++) {
-            uint32_t member = rg_code_word(m, at, k);
-            if (member < m->bound && m->def[member] < at && rg_repair_narrow(m, member))
-                return true;
-        }
-        return false;
-    default:
-        return false;
+/* What a module must be able to do with values of its types to keep them in variables. Types are
+ * defined after what they are made of, so one pass has them all. */
+static uint8_t *find_needs(rg_arena *a, const rg_code *m) {
+    uint8_t *needs = RG_NEW_N(a, uint8_t, m->bound);
+    for (uint32_t k = m->types_at; k < m->functions_at; k++) {
+        const rg_code_inst *t = &m->insts[k];
+        uint32_t bits = rg_code_word(m, k, 2), parts = 0;
+        if (t->op == SpvOpTypeInt)
+            needs[t->result] = bits == 8 ? NEEDS_INT8 : bits == 16 ? NEEDS_INT16 : 0;
+        else if (t->op == SpvOpTypeFloat)
+            needs[t->result] = bits == 16 ? NEEDS_FLOAT16 : 0;
+        else if (t->op == SpvOpTypeVector || t->op == SpvOpTypeMatrix || t->op == SpvOpTypeArray)
+            parts = 3;
+        else if (t->op == SpvOpTypeStruct)
+            parts = t->len;
+        for (uint32_t n = 2; n < parts; n++)
+            if (rg_code_word(m, k, n) < m->bound)
+                needs[t->result] |= needs[rg_code_word(m, k, n)];
     }
+    return needs;
 }
 
 rg_repair_finding *rg_repair_add(rg_repair *r, rg_spirv_fault fault, uint32_t inst,
@@ -135,7 +132,7 @@ rg_repair_finding *rg_repair_add(rg_repair *r, rg_spirv_fault fault, uint32_t in
     return &r->findings.at[r->findings.n - 1];
 }
 
-static void act(rg_repair *r, uint32_t inst, rg_repair_action a) {
+void rg_repair_act(rg_repair *r, uint32_t inst, rg_repair_action a) {
     if (r->action[inst] == RG_REPAIR_NONE)
         r->actions++;
     r->action[inst] = (uint8_t)a;
@@ -537,23 +534,23 @@ static unsigned kinds_unordered(origin o) {
     }
 }
 
-/* Every use is a conversion in the load's own block with no write in between: those can be kept in
- * variables where the narrow value itself cannot. */
-static bool pin_conversions(checker *c, uint32_t k) {
-    const rg_code *m = c->m;
-    uint32_t id = m->insts[k].result;
-    for (int pass = 0; pass < 2; pass++)
-        for (uint32_t u = m->uses_at[id]; u < m->uses_at[id + 1]; u++) {
-            uint32_t use = m->uses[u], op = m->insts[use].op;
-            if (pass) {
-                act(c->r, use, RG_REPAIR_PIN);
-                continue;
-            }
-            if (op < SpvOpConvertFToU || op > SpvOpFConvert || m->block_of[use] != m->block_of[k] ||
-                rg_repair_narrow(m, m->insts[use].type) ||
-                write_in(c, k + 1, use, W_ALL, 0) != RG_CODE_NONE)
-                return false;
-        }
+/* A narrow number can be kept widened when the module does nothing with it but convert it, or
+ * store it as it is: the way to 32 bits and back keeps every integer, but not every bit of a float
+ * (a translator may flush the small ones). */
+static bool can_widen(const rg_code *m, uint32_t k) {
+    uint32_t type = m->insts[k].type, id = m->insts[k].result;
+    if (rg_code_def_op(m, type) == SpvOpTypeVector)
+        type = rg_code_word(m, m->def[type], 2);
+    uint32_t of = rg_code_def_op(m, type);
+    if (of != SpvOpTypeInt && of != SpvOpTypeFloat)
+        return false;
+    for (uint32_t u = m->uses_at[id]; u < m->uses_at[id + 1]; u++) {
+        uint32_t op = m->insts[m->uses[u]].op;
+        bool converts = op >= SpvOpConvertFToU && op <= SpvOpFConvert;
+        bool copies = of == SpvOpTypeInt && (op == SpvOpStore || op == SpvOpCopyObject);
+        if (!converts && !copies && !rg_code_is_debug(m, m->uses[u]))
+            return false;
+    }
     return true;
 }
 
@@ -596,23 +593,26 @@ static void check_value(checker *c, uint32_t k) {
         rg_repair_add(c->r, is_load ? RG_SPIRV_LOAD_LATE : RG_SPIRV_CALL_LATE, k, wrong);
     f->clobber = where.write;
     f->use = where.use;
-    if (!c->narrow_variables && rg_repair_narrow(m, i->type))
-        f->fixable = is_load && pin_conversions(c, k);
-    else {
+    if (c->needs[i->type] & ~c->able) {
+        f->fixable = is_load && can_widen(m, k);
+        if (f->fixable)
+            rg_repair_act(c->r, k, RG_REPAIR_WIDEN);
+    } else {
         f->fixable = true;
         /* What the Vulkan memory model adds to a load does not go with a copy to a variable. */
         uint32_t simple = SpvMemoryAccessVolatileMask | SpvMemoryAccessAlignedMask |
                           SpvMemoryAccessNontemporalMask;
         bool copy = is_load && !(rg_code_word(m, k, 4) & ~simple);
-        act(c->r, k, copy ? RG_REPAIR_COPY_LOAD : RG_REPAIR_PIN);
+        rg_repair_act(c->r, k, copy ? RG_REPAIR_COPY_LOAD : RG_REPAIR_PIN);
     }
-    f->text = rg_format(c->arena, "%s is used after %s that may change it%s",
-                        is_load ? "the value loaded through a physical pointer"
-                                : "what the call read through a physical pointer",
-                        write_words(m, where.write),
-                        f->fixable ? ""
-                                   : "; its narrow type cannot be kept in a variable: convert it "
-                                     "right after the load");
+    f->text =
+        rg_format(c->arena, "%s is used after %s that may change it%s",
+                  is_load ? "the value loaded through a physical pointer"
+                          : "what the call read through a physical pointer",
+                  write_words(m, where.write),
+                  f->fixable ? ""
+                             : "; its narrow type cannot be kept in a variable, and it is not "
+                               "only converted: convert it right after the load");
 }
 
 /* ---- how pointers are printed ---- */
@@ -660,7 +660,7 @@ static void check_chain(checker *c, uint32_t k) {
     f->fixable = true;
     f->text = "the element's index is printed inside the expression of the pointer it belongs to, "
               "which has an index of its own";
-    act(c->r, k, RG_REPAIR_BASE);
+    rg_repair_act(c->r, k, RG_REPAIR_BASE);
 }
 
 static bool is_traced(const rg_code *m, uint32_t id) {
@@ -677,6 +677,34 @@ static bool is_traced(const rg_code *m, uint32_t id) {
 
 static bool is_float32(const rg_code *m, uint32_t type) {
     return rg_code_def_op(m, type) == SpvOpTypeFloat && rg_code_word(m, m->def[type], 2) == 32;
+}
+
+/* A float atomic in memory without a physical address. */
+static void check_float_atomic(checker *c, uint32_t k, uint32_t pointer) {
+    const rg_code *m = c->m;
+    const rg_code_inst *i = &m->insts[k];
+    uint32_t storage = 0;
+    storage_of(m, pointer, &storage);
+    bool shared = storage == SpvStorageClassWorkgroup;
+    uint32_t value =
+        i->op == SpvOpAtomicStore ? rg_code_type_of(m, rg_code_word(m, k, 4)) : i->type;
+    unsigned wrong = c->r->translators & (shared ? RG_SPIRV_CROSS_ALL : RG_SPIRV_CROSS_1_3_239);
+    if (!wrong || !is_float32(m, value) || (!shared && i->op != SpvOpAtomicFAddEXT))
+        return;
+    rg_repair_path path;
+    const char *why_not = rg_repair_why_not(c->r->places, pointer, &path);
+    rg_repair_finding *f = rg_repair_add(c->r, RG_SPIRV_FLOAT_ATOMIC, k, wrong);
+    f->fixable = !why_not;
+    f->text = rg_format(c->arena, "%s%s%s",
+                        shared ? "a float atomic in workgroup memory, where Metal has none"
+                               : "OpAtomicFAddEXT is printed as GLSL's atomicAdd",
+                        why_not ? "; " : "", why_not ? why_not : "");
+    if (why_not)
+        return;
+    if (shared)
+        rg_repair_retype(c->r, path.variable);
+    else
+        rg_repair_act(c->r, k, RG_REPAIR_VIEW_ATOMIC);
 }
 
 static void check_atomic(checker *c, uint32_t k, uint32_t at) {
@@ -698,7 +726,7 @@ static void check_atomic(checker *c, uint32_t k, uint32_t at) {
         f->fixable = true;
         f->text = "the atomic's pointer comes from no access chain: the address of the pointer is "
                   "printed instead of the pointer";
-        act(c->r, k, RG_REPAIR_ATOMIC);
+        rg_repair_act(c->r, k, RG_REPAIR_ATOMIC);
     } else if (physical && i->op != SpvOpAtomicFAddEXT && !is_traced(m, pointer) &&
                (wanted & RG_SPIRV_CROSS_1_3_239)) {
         rg_repair_finding *f =
@@ -706,18 +734,17 @@ static void check_atomic(checker *c, uint32_t k, uint32_t at) {
         f->fixable = true;
         f->text = "the atomic's pointer was made from an integer or another pointer type: "
                   "\"no backing variable for atomic operation\"";
-        act(c->r, k, RG_REPAIR_ATOMIC);
+        rg_repair_act(c->r, k, RG_REPAIR_ATOMIC);
     }
-    if (i->op == SpvOpAtomicFAddEXT && (wanted & RG_SPIRV_CROSS_1_3_239) &&
+    if (physical && i->op == SpvOpAtomicFAddEXT && (wanted & RG_SPIRV_CROSS_1_3_239) &&
         is_float32(m, i->type)) {
         rg_repair_finding *f =
             rg_repair_add(c->r, RG_SPIRV_FLOAT_ATOMIC, k, RG_SPIRV_CROSS_1_3_239);
-        f->fixable = physical;
-        f->text = physical ? "OpAtomicFAddEXT is printed as GLSL's atomicAdd"
-                           : "OpAtomicFAddEXT is printed as GLSL's atomicAdd; bind the buffer as "
-                             "integers too, and add by compare and exchange";
-        if (physical)
-            act(c->r, k, RG_REPAIR_FLOAT_ATOMIC);
+        f->fixable = true;
+        f->text = "OpAtomicFAddEXT is printed as GLSL's atomicAdd";
+        rg_repair_act(c->r, k, RG_REPAIR_FLOAT_ATOMIC);
+    } else if (!physical) {
+        check_float_atomic(c, k, rg_code_word(m, k, at));
     }
 }
 
@@ -728,6 +755,8 @@ rg_repair *rg_repair_check(rg_arena *a, const rg_code *m, unsigned translators) 
     r->translators = translators;
     r->flow = rg_flow_new(a, m);
     r->action = RG_NEW_N(a, uint8_t, m->n_insts + 1);
+    r->retyped = RG_NEW_N(a, bool, m->bound);
+    r->places = rg_repair_places_new(a, m);
     checker c = {.r = r,
                  .arena = a,
                  .m = m,
@@ -742,9 +771,10 @@ rg_repair *rg_repair_check(rg_arena *a, const rg_code *m, unsigned translators) 
                  .reached = RG_NEW_N(a, uint32_t, m->n_blocks + 1),
                  .reached_by = RG_NEW_N(a, uint32_t, m->n_blocks + 1),
                  .queue = RG_NEW_N(a, uint32_t, 2 * (size_t)m->n_blocks + 2)};
-    c.narrow_variables = has_capability(m, SpvCapabilityInt8) ||
-                         has_capability(m, SpvCapabilityInt16) ||
-                         has_capability(m, SpvCapabilityFloat16);
+    c.able = (has_capability(m, SpvCapabilityInt8) ? NEEDS_INT8 : 0u) |
+             (has_capability(m, SpvCapabilityInt16) ? NEEDS_INT16 : 0u) |
+             (has_capability(m, SpvCapabilityFloat16) ? NEEDS_FLOAT16 : 0u);
+    c.needs = find_needs(a, m);
     summarise(&c);
     find_writes(&c);
     for (uint32_t k = m->functions_at; k < m->n_insts; k++) {
