@@ -1,10 +1,15 @@
 /* An unmodified Vulkan program for the layer's test: runs MODULE.spv as one workgroup with four
- * buffer addresses {x, x_grad, y, y_grad} in push constants and prints the 4 floats of each.
- * Validation messages go to standard error, and make the exit status 1; 77: no such device. */
+ * buffer addresses {x, x_grad, y, y_grad} in push constants, and the same memory bound as storage
+ * buffers 0 to 3 of set 0, and prints the 4 floats of each. Float atomics are switched on where the
+ * device has them. Validation messages go to standard error, and make the exit status 1; 77: no
+ * such device. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <vulkan/vulkan.h>
+
+enum { APART = 256 }; /* bytes from one array to the next: all that Vulkan lets a device ask for */
 
 static int errors;
 
@@ -23,6 +28,17 @@ static void need(VkResult r, const char *what, int status) {
         return;
     fprintf(stderr, "%s: %d\n", what, (int)r);
     exit(status);
+}
+
+static bool has_extension(VkPhysicalDevice physical, const char *name) {
+    static VkExtensionProperties list[1024];
+    uint32_t n = 1024;
+    if (vkEnumerateDeviceExtensionProperties(physical, NULL, &n, list) < 0)
+        return false;
+    for (uint32_t k = 0; k < n; k++)
+        if (strcmp(list[k].extensionName, name) == 0)
+            return true;
+    return false;
 }
 
 int main(int argc, char **argv) {
@@ -68,12 +84,31 @@ int main(int argc, char **argv) {
     VkDeviceQueueCreateInfo queues = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                       .queueCount = 1,
                                       .pQueuePriorities = &priority};
+    VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomics = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT};
+    bool has_atomics = has_extension(physical, VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME);
+    if (has_atomics)
+        vkGetPhysicalDeviceFeatures2(
+            physical,
+            &(VkPhysicalDeviceFeatures2){.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                         .pNext = &atomics});
+    atomics.pNext = NULL;
+    const char *wanted[2];
+    uint32_t n_wanted = 0;
+    if (has_atomics)
+        wanted[n_wanted++] = VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME;
+    if (has_extension(physical, VK_KHR_SHADER_NON_SEMANTIC_INFO_EXTENSION_NAME))
+        wanted[n_wanted++] = VK_KHR_SHADER_NON_SEMANTIC_INFO_EXTENSION_NAME;
     VkPhysicalDeviceVulkan12Features features = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .bufferDeviceAddress = 1};
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+        .pNext = has_atomics ? &atomics : NULL,
+        .bufferDeviceAddress = 1};
     VkDevice device;
     need(vkCreateDevice(physical,
                         &(VkDeviceCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                               .pNext = &features,
+                                              .enabledExtensionCount = n_wanted,
+                                              .ppEnabledExtensionNames = wanted,
                                               .queueCreateInfoCount = 1,
                                               .pQueueCreateInfos = &queues},
                         NULL, &device),
@@ -83,7 +118,7 @@ int main(int argc, char **argv) {
     VkBuffer buffer;
     need(vkCreateBuffer(device,
                         &(VkBufferCreateInfo){.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                              .size = 64,
+                                              .size = 4 * APART,
                                               .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
                                                        VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT},
                         NULL, &buffer),
@@ -110,23 +145,75 @@ int main(int argc, char **argv) {
                           NULL, &memory),
          "vkAllocateMemory", 2);
     need(vkBindBufferMemory(device, buffer, memory, 0), "vkBindBufferMemory", 2);
-    float *data;
-    need(vkMapMemory(device, memory, 0, 64, 0, (void **)&data), "vkMapMemory", 2);
+    char *data;
+    need(vkMapMemory(device, memory, 0, 4 * APART, 0, (void **)&data), "vkMapMemory", 2);
+    float *array[4];
+    for (int k = 0; k < 4; k++)
+        array[k] = (float *)(void *)(data + k * APART);
     for (int i = 0; i < 4; i++) {
-        data[i] = (float)(i + 1);
-        data[4 + i] = (float)(10 * i);
-        data[8 + i] = (float)(100 + i);
-        data[12 + i] = (float)(5 + i);
+        array[0][i] = (float)(i + 1);
+        array[1][i] = (float)(10 * i);
+        array[2][i] = (float)(100 + i);
+        array[3][i] = (float)(5 + i);
     }
     VkDeviceAddress base = vkGetBufferDeviceAddress(
         device, &(VkBufferDeviceAddressInfo){.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
                                              .buffer = buffer});
-    uint64_t push[4] = {base, base + 16, base + 32, base + 48};
+    uint64_t push[4] = {base, base + APART, base + 2 * APART, base + 3 * APART};
     VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof push};
+    VkDescriptorSetLayoutBinding bindings[4];
+    VkDescriptorBufferInfo parts[4];
+    VkWriteDescriptorSet writes[4];
+    for (uint32_t k = 0; k < 4; k++) {
+        bindings[k] =
+            (VkDescriptorSetLayoutBinding){.binding = k,
+                                           .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                           .descriptorCount = 1,
+                                           .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
+        parts[k] = (VkDescriptorBufferInfo){buffer, k * APART, 16};
+    }
+    VkDescriptorSetLayout set_layout;
+    need(vkCreateDescriptorSetLayout(
+             device,
+             &(VkDescriptorSetLayoutCreateInfo){
+                 .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+                 .bindingCount = 4,
+                 .pBindings = bindings},
+             NULL, &set_layout),
+         "vkCreateDescriptorSetLayout", 2);
+    VkDescriptorPool sets;
+    need(vkCreateDescriptorPool(
+             device,
+             &(VkDescriptorPoolCreateInfo){
+                 .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                 .maxSets = 1,
+                 .poolSizeCount = 1,
+                 .pPoolSizes = &(VkDescriptorPoolSize){VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 4}},
+             NULL, &sets),
+         "vkCreateDescriptorPool", 2);
+    VkDescriptorSet set;
+    need(vkAllocateDescriptorSets(
+             device,
+             &(VkDescriptorSetAllocateInfo){.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                            .descriptorPool = sets,
+                                            .descriptorSetCount = 1,
+                                            .pSetLayouts = &set_layout},
+             &set),
+         "vkAllocateDescriptorSets", 2);
+    for (uint32_t k = 0; k < 4; k++)
+        writes[k] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                           .dstSet = set,
+                                           .dstBinding = k,
+                                           .descriptorCount = 1,
+                                           .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                           .pBufferInfo = &parts[k]};
+    vkUpdateDescriptorSets(device, 4, writes, 0, NULL);
     VkPipelineLayout layout;
     need(vkCreatePipelineLayout(
              device,
              &(VkPipelineLayoutCreateInfo){.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                           .setLayoutCount = 1,
+                                           .pSetLayouts = &set_layout,
                                            .pushConstantRangeCount = 1,
                                            .pPushConstantRanges = &range},
              NULL, &layout),
@@ -166,6 +253,7 @@ int main(int argc, char **argv) {
     vkBeginCommandBuffer(commands, &(VkCommandBufferBeginInfo){
                                        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO});
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+    vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1, &set, 0, NULL);
     vkCmdPushConstants(commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof push, push);
     vkCmdDispatch(commands, 1, 1, 1);
     vkEndCommandBuffer(commands);
@@ -177,12 +265,14 @@ int main(int argc, char **argv) {
          "vkQueueSubmit", 2);
     need(vkQueueWaitIdle(queue), "vkQueueWaitIdle", 2);
     for (int i = 0; i < 16; i++)
-        printf("%s%g", i ? " " : "", (double)data[i]);
+        printf("%s%g", i ? " " : "", (double)array[i / 4][i % 4]);
     putchar('\n');
     vkDestroyCommandPool(device, pool, NULL);
     vkDestroyPipeline(device, pipeline, NULL);
     vkDestroyShaderModule(device, module, NULL);
     vkDestroyPipelineLayout(device, layout, NULL);
+    vkDestroyDescriptorPool(device, sets, NULL);
+    vkDestroyDescriptorSetLayout(device, set_layout, NULL);
     vkDestroyBuffer(device, buffer, NULL);
     vkFreeMemory(device, memory, NULL);
     vkDestroyDevice(device, NULL);

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-GROUPS = ["bad", "GLSL", "HLSL", "OpenCL", "naive", "layer", "shapes"]
+GROUPS = ["bad", "GLSL", "HLSL", "OpenCL", "naive", "bound", "narrow", "layer", "shapes"]
 
 
 def add(runner):

@@ -22,6 +22,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import bound
 import metal
 import shapes
 
@@ -244,6 +245,8 @@ def shapes_group(retrograd, folder):
         shape, kind, _, _ = name.split(".")
         modules.append(Module(name, path, shape_setup(shape, kind), shape_expected(kind)))
     run_all("shapes", retrograd, modules, folder)
+    left = [m.name for m in modules if not all(f["fixable"] for f in m.findings)]
+    ok("shapes: all can be fixed", not left, left)
 
 
 def glsl_group(retrograd, folder):
@@ -329,6 +332,31 @@ def naive_group(retrograd, folder):
     ok("naive: right after", numbers(now.stdout) == numbers(right), now.stdout + now.stderr)
 
 
+class Kit:
+    """What groups in files of their own use of this one."""
+
+    def __init__(self, retrograd):
+        self.ok, self.skip, self.tool, self.names = ok, skip, tool, NAMES
+        self.retrograd, self.build, self.translators = retrograd, options.build, translators
+
+    def check(self, path):
+        rc, out, err = tool(self.retrograd, "spirv", "check", path, "--json")
+        ok(f"check of {os.path.basename(path)}", rc in (0, 1), err)
+        return json.loads(out)["findings"]
+
+    def repair(self, name, path):
+        m = Module(name, path, None, None)
+        return repair(self.retrograd, m, "vulkan1.1"), m
+
+
+def bound_group(retrograd, folder):
+    bound.bound_group(Kit(retrograd), retrograd, folder)
+
+
+def narrow_group(retrograd, folder):
+    bound.narrow_group(Kit(retrograd), retrograd, folder)
+
+
 def numbers(line):
     return [float(w) for w in line.split()[2:]]
 
@@ -397,7 +425,7 @@ def layer_group(retrograd, folder):
 
 def main():
     groups = {"bad": bad_group, "GLSL": glsl_group, "HLSL": hlsl_group, "OpenCL": opencl_group,
-              "naive": naive_group, "layer": layer_group, "shapes": shapes_group}
+              "naive": naive_group, "bound": bound_group, "narrow": narrow_group, "layer": layer_group, "shapes": shapes_group}
     p = argparse.ArgumentParser(description=__doc__,
                                 formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--build", default=os.path.join(HERE, "..", "..", "build"))
