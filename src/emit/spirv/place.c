@@ -2,9 +2,11 @@
  * (offset mode, and 8- and 16-bit memory on devices without it), columns of scratch, and variables
  * of the invocation.
  *
- * Order: what is loaded through a physical pointer is copied into a variable of its own by
- * OpCopyMemory. A translator that would print a plain load late, at its use, cannot do so then,
- * however many stores come between (old SPIRV-Cross does; see docs/decisions.md). */
+ * Order: what is loaded is copied into a variable of its own by OpCopyMemory. A translator that
+ * would print a plain load late, at its use, cannot do so then, however many stores come between.
+ * SPIRV-Cross does for physical pointers, and in each of its versions for any memory when a value
+ * loaded before a loop is used in it and the memory changes further on there (docs/decisions.md).
+ */
 #include "emit/spirv/place.h"
 
 static uint32_t op2(rg_spv_fn *c, SpvOp op, uint32_t t, uint32_t a, uint32_t b) {
@@ -37,14 +39,22 @@ static uint32_t log2_of(uint32_t bytes) {
 
 /* ---- arrays ---- */
 
+/* What a variable or a bound buffer holds now. */
+static uint32_t read_now(rg_spv_fn *c, uint32_t type, uint32_t pointer) {
+    if (c->s->o->caps.naive_loads)
+        return RG_SPV_OP(c, SpvOpLoad, type, pointer);
+    uint32_t v = rg_spv_variable(c, type);
+    RG_SPV_DO(c, SpvOpCopyMemory, v, pointer);
+    return RG_SPV_OP(c, SpvOpLoad, type, v);
+}
+
 uint32_t rg_spv_extent(rg_spv_fn *c, rg_aid a, uint32_t axis) {
     const rg_ir_array *x = &c->f->arrays.at[a];
     rg_spv_array_state *st = &c->arrays[a];
     int64_t n;
     if (!st->outer) {
         if (st->length)
-            return rg_spv_to_index(c, RG_SPV_OP(c, SpvOpLoad, c->s->t_u32, st->length), false,
-                                   false);
+            return rg_spv_to_index(c, read_now(c, c->s->t_u32, st->length), false, false);
         if (!st->extent || !st->extent[axis])
             rg_bug(c->s->arena, "SPIR-V: array '%s' has no extents yet", x->name);
         return st->extent[axis];
@@ -241,7 +251,7 @@ uint32_t rg_spv_slot_word(rg_spv_fn *c, uint32_t k, uint32_t bytes, bool is_floa
 
 uint32_t rg_spv_read(rg_spv_fn *c, uint32_t type, uint32_t pointer, uint32_t bytes) {
     if (!c->address)
-        return RG_SPV_OP(c, SpvOpLoad, type, pointer);
+        return read_now(c, type, pointer);
     if (c->s->o->caps.naive_loads)
         return RG_SPV_OP(c, SpvOpLoad, type, pointer, SpvMemoryAccessAlignedMask, bytes);
     uint32_t v = rg_spv_variable(c, type);
@@ -408,7 +418,7 @@ static cell outer_cell(rg_spv_fn *c, const rg_spv_place *p) {
 static uint32_t cell_load(rg_spv_fn *c, const cell *l, rg_mem mem) {
     rg_spv *s = c->s;
     if (l->variable) {
-        uint32_t v = RG_SPV_OP(c, SpvOpLoad, l->type, l->pointer);
+        uint32_t v = read_now(c, l->type, l->pointer);
         return mem == RG_M_BOOL ? op2(c, SpvOpINotEqual, s->t_bool, v, rg_spv_u32(s, 0)) : v;
     }
     uint32_t v = rg_spv_read(c, l->type, l->pointer, l->bytes);
