@@ -113,6 +113,7 @@ static void pure(rg_adj *s, rg_iid i) {
             add_bar(s, rg_operand(f, i, 0), rg_b_cast(b, rg_type_of(f, rg_operand(f, i, 0)), g));
         return;
     case RG_WRAP:
+    case RG_RECORDED:
         add_bar(s, rg_operand(f, i, 0), g);
         return;
     case RG_ZMUL:

@@ -464,6 +464,14 @@ static void instruction(rg_adj *s, rg_iid i, bool augmented) {
     case RG_CUSTOM:
         s->fwd[rg_result(f, i, 0)] = s->fwd[rg_operand(f, i, 0)];
         break;
+    case RG_RECORDED: {
+        /* The loop that made x need not run again; its backward sweep wants the result too. */
+        rg_val x = rg_operand(f, i, 0), y = s->fwd[rg_operand(f, i, 1)];
+        s->fwd[rg_result(f, i, 0)] = y;
+        if (rg_def_op(f, x) == RG_PARALLEL)
+            s->fwd[x] = y;
+        break;
+    }
     case RG_SCALAR:
         s->fwd[rg_result(f, i, 0)] = rg_b_scalar(s->b, (uint32_t)ins->imm.i);
         keep_name(s, rg_result(f, i, 0));

@@ -8,11 +8,14 @@
  * are recorded: for each place that captures, the kernel gets one more parameter, an array with an
  * element for each time that the place may be reached; position in the loops around it = index. The
  * recording kernel stores what it captured, the kernel that is differentiated loads it instead.
- * Both are made from the same primal here, so that the arrays are the same ones. */
+ * Both are made from the same primal here, so that the arrays are the same ones.
+ *
+ * The results of reductions are recorded in the same way: another run might add in another order,
+ * and would cost another pass over the data. */
 #include "ad/ad.h"
 
 #include "ad/active.h"
-#include "ir/build.h"
+#include "ad/recorded.h"
 
 typedef struct prepare {
     rg_fn *f;
@@ -21,9 +24,8 @@ typedef struct prepare {
     const bool *varied; /* [f arrays] NULL: of no interest */
     rg_rid *life;       /* [f arrays] region in which a local lives; the body for the others */
     bool *used;         /* [f vals] */
-    bool recording;
+    rg_records records;
     bool changed, failed;
-    uint32_t records;
 } prepare;
 
 static void refuse(prepare *p, rg_loc loc, const char *hint, const char *what) {
@@ -79,17 +81,9 @@ static void replace(prepare *p, rg_val v, rg_val by) {
     rg_fn_replace_uses(p->f, map);
 }
 
-static uint32_t place_of(const rg_fn *f, rg_iid i) {
-    const rg_region *g = rg_region_at(f, rg_ins_at(f, i)->parent);
-    uint32_t k = 0;
-    while (g->ins.at[k] != i)
-        k++;
-    return k;
-}
-
 static void take_out(prepare *p, rg_iid i) {
     rg_region *g = rg_region_at(p->f, rg_ins_at(p->f, i)->parent);
-    uint32_t k = place_of(p->f, i);
+    uint32_t k = rg_record_place_of(p->f, i);
     for (; k + 1 < g->ins.n; k++)
         g->ins.at[k] = g->ins.at[k + 1];
     g->ins.n--;
@@ -116,103 +110,9 @@ static void expand(prepare *p, rg_iid i) {
     take_out(p, i);
 }
 
-/* v computed again at the start of the kernel, where the host can compute it too; 0: impossible. */
-static rg_val at_start(prepare *p, rg_val v, int depth) {
-    rg_fn *f = p->f;
-    rg_iid d = rg_value_at(f, v)->def;
-    if (!d || depth > 40)
-        return 0;
-    const rg_ins ins = *rg_ins_at(f, d);
-    if (ins.op == RG_SCALAR)
-        return rg_b_scalar(p->b, (uint32_t)ins.imm.i);
-    if (ins.op == RG_EXTENT)
-        return rg_array_at(f, ins.array)->kind == RG_ARR_PARAM
-                   ? rg_b_extent(p->b, ins.array, (uint32_t)ins.imm.i)
-                   : 0;
-    if (ins.op == RG_CONST)
-        return rg_type_is_float(rg_type_of(f, v)) ? rg_b_real(p->b, rg_type_of(f, v), ins.imm.f)
-                                                  : rg_b_int(p->b, rg_type_of(f, v), ins.imm.i);
-    if (!rg_op_is_pure((rg_op)ins.op) || ins.nopnd > 3)
-        return 0;
-    rg_val x[3] = {0};
-    for (uint32_t k = 0; k < ins.nopnd; k++)
-        if ((x[k] = at_start(p, rg_operand(f, d, k), depth + 1)) == 0)
-            return 0;
-    return rg_b_pure(p->b, (rg_op)ins.op, rg_type_of(f, v), x, ins.nopnd, ins.imm.i);
-}
-
-typedef struct axis {
-    rg_val iv, lo, hi; /* where the loop is */
-    rg_val n;          /* iterations, at the kernel's start; i64 */
-} axis;
-
-/* max(hi - lo, 0) at the kernel's start. */
-static rg_val count_at_start(prepare *p, rg_val lo, rg_val hi) {
-    rg_build *b = p->b;
-    rg_val l = at_start(p, lo, 0), h = at_start(p, hi, 0);
-    if (!l || !h)
-        return 0;
-    rg_val d = rg_b_op2(b, RG_SUB, rg_b_cast(b, RG_I64, h), rg_b_cast(b, RG_I64, l));
-    return rg_b_op3(b, RG_SELECT, rg_b_op2(b, RG_LT, l, h), d, rg_b_int(b, RG_I64, 0));
-}
-
-/* The loops around i, innermost first; false: one whose iterations the host cannot count. */
-static bool axes_of(prepare *p, rg_iid i, axis *out, uint32_t *n) {
-    rg_fn *f = p->f;
-    *n = 0;
-    rg_rid r = rg_ins_at(f, i)->parent;
-    rg_b_push_before(p->b, rg_region_at(f, f->body)->ins.at[0]);
-    bool ok = true;
-    for (rg_iid o; ok && (o = rg_region_at(f, r)->owner) != 0; r = rg_ins_at(f, o)->parent) {
-        const rg_ins ins = *rg_ins_at(f, o);
-        if (ins.op == RG_IF)
-            continue;
-        uint32_t ranges = ins.op == RG_FOR ? 1 : ins.op == RG_PARALLEL ? (uint32_t)ins.imm.i : 0;
-        ok = ranges && *n + ranges <= 12;
-        for (uint32_t k = ranges; ok && k-- > 0;) {
-            axis a = {.iv = rg_region_at(f, r)->args.at[k],
-                      .lo = rg_operand(f, o, 2 * k),
-                      .hi = rg_operand(f, o, 2 * k + 1)};
-            a.n = count_at_start(p, a.lo, a.hi);
-            ok = a.n != 0;
-            out[(*n)++] = a;
-        }
-    }
-    rg_b_pop(p->b);
-    return ok;
-}
-
-static rg_aid record_array(prepare *p, rg_iid i, rg_type t, rg_val count) {
-    rg_fn *f = p->f;
-    const char *name = rg_format(f->arena, "%s_captured_%u",
-                                 rg_array_at(f, rg_ins_at(f, i)->array)->name, ++p->records);
-    rg_elem *e = rg_elem_scalar(rg_type_mem(t));
-    rg_array r = {.name = name,
-                  .kind = RG_ARR_PARAM,
-                  .flags = p->recording ? RG_ARR_WRITTEN : RG_ARR_CONST,
-                  .elem = e,
-                  .rank = 1,
-                  .param = f->params.n,
-                  .loc = rg_ins_at(f, i)->loc};
-    r.extents = RG_NEW(f->arena, rg_val);
-    r.extents[0] = count;
-    rg_aid a = rg_array_new(f, &r);
-    rg_param q = {.name = name,
-                  .is_array = true,
-                  .array = a,
-                  .elem = e,
-                  .rank = 1,
-                  .is_const = !p->recording,
-                  .loc = r.loc};
-    q.extent_text = RG_NEW_N(f->arena, const char *, 1);
-    RG_PUSH(f->arena, &f->params, q);
-    return a;
-}
-
 /* i's result is what it was at the launch. */
 static void record(prepare *p, rg_iid i) {
     rg_fn *f = p->f;
-    rg_build *b = p->b;
     const rg_ins ins = *rg_ins_at(f, i);
     const char *name = rg_array_at(f, ins.array)->name;
     if (p->varied && p->varied[ins.array] && rg_mem_is_float(rg_ins_leaf(f, &ins)->mem)) {
@@ -224,10 +124,8 @@ static void record(prepare *p, rg_iid i) {
                          name));
         return;
     }
-    axis axes[12];
-    uint32_t n;
-    rg_iid start = rg_region_at(f, f->body)->ins.at[0];
-    if (!axes_of(p, i, axes, &n)) {
+    rg_val r = rg_result(f, i, 0), v;
+    if (!rg_record_value(&p->records, i, r, rg_format(f->arena, "%s_captured", name), &v)) {
         refuse(p, ins.loc,
                "move it out of the inner loop, or give the loop bounds that follow from the "
                "kernel's parameters",
@@ -237,37 +135,42 @@ static void record(prepare *p, rg_iid i) {
                          name));
         return;
     }
-    rg_b_push_before(b, start); /* after the counts */
-    rg_val count = rg_b_int(b, RG_I64, 1);
-    for (uint32_t k = 0; k < n; k++)
-        count = rg_b_op2(b, RG_MUL, count, axes[k].n);
-    rg_b_pop(b);
-    rg_val r = rg_result(f, i, 0);
-    rg_type t = rg_type_of(f, r);
-    rg_aid a = record_array(p, i, t, count);
-    uint32_t next = place_of(f, i) + 1;
-    rg_b_push_before(b, rg_region_at(f, ins.parent)->ins.at[next]);
-    b->loc = ins.loc;
-    rg_val at = rg_b_int(b, RG_I64, 0);
-    for (uint32_t k = n; k-- > 0;) {
-        rg_val here =
-            rg_b_op2(b, RG_SUB, rg_b_cast(b, RG_I64, axes[k].iv), rg_b_cast(b, RG_I64, axes[k].lo));
-        at = rg_b_op2(b, RG_ADD, rg_b_op2(b, RG_MUL, at, axes[k].n), here);
-    }
-    if (p->recording) {
-        rg_b_store(b, a, 0, &at, r, 0);
-        rg_b_pop(b);
-    } else {
-        rg_val v = rg_b_load(b, a, 0, &at, 0);
-        rg_b_name(b, v, rg_value_at(f, r)->name);
-        rg_b_pop(b);
-        replace(p, r, v);
-        if (ins.op == RG_LOAD)
-            take_out(p, i);
-        else
-            rg_ins_remove_result(f, i, 0);
-    }
     p->changed = true;
+    if (p->records.recording)
+        return;
+    replace(p, r, v);
+    if (ins.op == RG_LOAD)
+        take_out(p, i);
+    else
+        rg_ins_remove_result(f, i, 0);
+}
+
+/* The results of the parallel loop's reductions are those of the launch, for all that comes after;
+ * the mark says so to the adjoint, which still differentiates the loop (forward.c). Where it is not
+ * known how often the loop runs, it runs again. */
+static void visit_reduction(prepare *p, rg_iid i) {
+    rg_fn *f = p->f;
+    if (rg_ins_at(f, i)->op != RG_PARALLEL)
+        return;
+    for (uint32_t k = 0; k < rg_ins_at(f, i)->nres; k++) {
+        rg_val r = rg_result(f, i, k), v;
+        const char *name = rg_value_at(f, r)->name;
+        if (!p->used[r])
+            continue;
+        if (!rg_record_value(&p->records, i, r, rg_format(f->arena, "%s_kept", name ? name : "sum"),
+                             &v))
+            return;
+        p->changed = true;
+        if (!v)
+            continue;
+        rg_b_push_before(p->b, rg_region_at(f, rg_ins_at(f, rg_value_at(f, v)->def)->parent)
+                                   ->ins.at[rg_record_place_of(f, rg_value_at(f, v)->def) + 1]);
+        rg_val mark = rg_b_op2(p->b, RG_RECORDED, v, v);
+        rg_b_name(p->b, mark, name);
+        rg_b_pop(p->b);
+        replace(p, r, mark);
+        f->pool.at[rg_ins_at(f, rg_value_at(f, mark)->def)->opnd] = r;
+    }
 }
 
 /* Does the parallel loop around atomic load i write its array? Only atomics may. */
@@ -321,17 +224,6 @@ static bool has_atomics(const rg_fn *f) {
     return any;
 }
 
-uint32_t rg_ad_captures(rg_arena *a, const rg_fn *f) {
-    if (!has_atomics(f))
-        return 0;
-    prepare p = {.f = rg_fn_clone(a, f)};
-    uint32_t n = 0;
-    learn(&p);
-    for (uint32_t i = 1; i < f->ins.n; i++)
-        n += rg_ins_at(p.f, i)->parent && is_captured(&p, i);
-    return n;
-}
-
 static void each(prepare *p, uint32_t n, void (*visit)(prepare *, rg_iid)) {
     for (uint32_t i = 1; i < n && !p->failed; i++)
         if (rg_ins_at(p->f, i)->parent)
@@ -362,11 +254,52 @@ static void visit_rest(prepare *p, rg_iid i) {
     }
 }
 
-rg_fn *rg_ad_recording(rg_arena *a, const rg_fn *f, rg_diags *d) {
-    prepare p = {.f = rg_fn_clone(a, f), .diags = d, .recording = true};
-    p.b = rg_b_new(p.f);
+static prepare start(rg_fn *f, rg_diags *d) {
+    prepare p = {.f = f, .diags = d, .b = rg_b_new(f)};
+    p.records = (rg_records){.f = f, .b = p.b};
     learn(&p);
-    each(&p, p.f->ins.n, visit_capture);
+    return p;
+}
+
+static bool has_reductions(const rg_fn *f) {
+    bool any = false;
+    for (uint32_t i = 1; i < f->ins.n; i++) {
+        const rg_ins *ins = rg_ins_at(f, i);
+        any |= ins->parent && ins->op == RG_PARALLEL && ins->nres;
+    }
+    return any;
+}
+
+/* All record arrays: first those that the adjoint cannot be without. */
+static void all_records(prepare *p, bool alone, uint32_t *captures) {
+    uint32_t n = p->f->ins.n;
+    each(p, n, visit_capture);
+    *captures = p->records.n;
+    if (!alone)
+        each(p, n, visit_reduction);
+}
+
+uint32_t rg_ad_records(rg_arena *a, const rg_fn *f, uint32_t *captures) {
+    *captures = 0;
+    if (!has_atomics(f) && !has_reductions(f))
+        return 0;
+    rg_diags none = {.arena = a};
+    prepare p = start(rg_fn_clone(a, f), &none);
+    p.records.recording = true;
+    all_records(&p, false, captures);
+    if (!p.failed)
+        return p.records.n;
+    for (uint32_t i = *captures = 0; i < f->ins.n; i++) /* the adjoint will be refused */
+        *captures += i && rg_ins_at(f, i)->parent && is_captured(&p, i);
+    return *captures;
+}
+
+rg_fn *rg_ad_recording(rg_arena *a, const rg_fn *f, const uint8_t *wanted, rg_diags *d) {
+    uint32_t captures;
+    prepare p = start(rg_fn_clone(a, f), d);
+    p.records.recording = true;
+    p.records.wanted = wanted;
+    all_records(&p, false, &captures);
     return p.failed ? NULL : p.f;
 }
 
@@ -374,15 +307,14 @@ rg_fn *rg_ad_prepare(rg_arena *a, const rg_fn *f, const rg_activity *act, rg_mod
                      bool *changed) {
     *changed = false;
     rg_fn *c = rg_fn_clone(a, f);
-    if (!has_atomics(f))
+    bool alone = mode != RG_ADJOINT || act->alone;
+    if (!has_atomics(f) && (alone || !has_reductions(f)))
         return c;
-    prepare p = {.f = c, .diags = d};
-    p.b = rg_b_new(c);
-    learn(&p);
-    uint32_t n = c->ins.n;
+    prepare p = start(c, d);
+    uint32_t n = c->ins.n, captures;
     if (mode != RG_TANGENT) {
         p.varied = rg_ad_varied(a, c, act)->array;
-        each(&p, n, visit_capture);
+        all_records(&p, alone, &captures);
         if (p.failed)
             return NULL;
         learn(&p);

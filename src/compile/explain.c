@@ -4,6 +4,7 @@
  * Re-executed is what both have from the same place: a load of a parameter, or a maths function. */
 #include "compile/compile.h"
 
+#include "ad/ad.h"
 #include "ir/affine.h"
 
 #include <stdlib.h>
@@ -18,6 +19,7 @@ typedef struct explain {
     rg_arena *arena;
     const rg_sources *sources;
     const rg_fn *primal, *adjoint;
+    uint32_t captures; /* of the adjoint's record arrays (ad.h) */
     RG_VEC(remark) list;
 } explain;
 
@@ -179,16 +181,22 @@ static void arrays(explain *e) {
         const rg_param *q = &g->params.at[p];
         if (!q->is_array)
             continue;
-        if (p >= e->primal->params.n) {
-            say(e, q->loc, "recorded: the value that is captured here, for each iteration");
-            continue;
-        }
         uint32_t flags = rg_array_at(g, q->array)->flags;
         bool read = false;
         for (rg_iid id = 1; id < g->ins.n; id++) {
             const rg_ins *i = rg_ins_at(g, id);
             read |= i->parent && ((i->op == RG_LOAD && i->array == q->array) ||
                                   (i->op == RG_COPY && i->array2 == q->array));
+        }
+        if (p >= e->primal->params.n) {
+            if (p - e->primal->params.n < e->captures)
+                say(e, q->loc, "recorded: the value that is captured here, for each iteration");
+            else if (read)
+                say(e, q->loc,
+                    rg_format(e->arena,
+                              "kept: the result of this reduction, %u bytes for each time it runs",
+                              (unsigned)q->elem->size));
+            continue;
         }
         if (!read)
             continue;
@@ -236,6 +244,7 @@ void rg_explain(rg_unit *u, uint32_t kernel, const rg_variant *adjoint, rg_text 
                  .sources = u->sources,
                  .primal = u->module->kernels.at[kernel],
                  .adjoint = adjoint->fn};
+    rg_ad_records(out->arena, u->marked[kernel] ? u->marked[kernel] : e.primal, &e.captures);
     arrays(&e);
     saves(&e);
     reexecuted(&e);

@@ -53,10 +53,11 @@ static rg_fn *build(rg_variant *v, const rg_unit *u, const rg_fn *f, rg_mode mod
     rg_ad_options o = {.strict_edges = u->strict_edges};
     rg_arena *a = v->arena;
     if (mode == RG_PRIMAL || mode == RG_RECORD) {
-        rg_fn *primal = mode == RG_PRIMAL ? rg_fn_clone(a, f) : rg_ad_recording(a, f, &v->diags);
+        rg_fn *primal =
+            mode == RG_PRIMAL ? rg_fn_clone(a, f) : rg_ad_recording(a, f, act->wanted, &v->diags);
         if (!primal)
             return NULL;
-        if (rg_ad_unmark(primal))
+        if (rg_ad_unmark(primal) || mode == RG_RECORD)
             optimise(primal);
         rg_debug_stage(primal, "prepare");
         rg_ad_privatise(primal, act);

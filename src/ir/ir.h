@@ -213,8 +213,7 @@ typedef struct rg_scalar {
     const char *path; /* "" or ".a.x" or ".m[0][1]": C text after the parameter's name */
 } rg_scalar;
 
-/* RG_RECORD is a primal that also stores what its atomics capture (ad.h): never the mode of an
- * rg_fn itself. */
+/* RG_RECORD is a primal that also fills record arrays (ad.h): never the mode of an rg_fn itself. */
 typedef enum rg_mode { RG_PRIMAL, RG_TANGENT, RG_ADJOINT, RG_HVP, RG_RECORD } rg_mode;
 const char *rg_mode_name(rg_mode m); /* "primal" ... */
 
@@ -223,6 +222,8 @@ typedef struct rg_activity {
     uint32_t nparams;
     uint8_t *active; /* [nparams] array or scalar parameter has a gradient (tangent) */
     uint32_t *group; /* [nparams] parameters bound to the same array share a number; NULL: none */
+    bool alone;      /* adjoint: reductions run again; no launch has kept their results */
+    const uint8_t *wanted; /* RG_RECORD: which record arrays the adjoint reads; NULL: all */
 } rg_activity;
 
 /* The adjoint that a user wrote for a device function: its parameters by value are fn's scalars,

@@ -286,18 +286,24 @@ void rg_launch_wrote(rg_kernel *k, const rg_arg *args) {
 
 /* ---- running ---- */
 
-rg_status rg_launch_program(rg_kernel *k, rg_mode mode, const uint8_t *active, rg_program **out) {
-    rg_program *p[2];
-    uint32_t n = 0;
-    rg_status s = rg_program_get(k, RG_PRIMAL, NULL, &p[n++]);
-    if (s == RG_OK && mode != RG_PRIMAL)
-        s = rg_program_get(k, mode, active, &p[n++]);
+rg_status rg_launch_prepare(rg_kernel *k, rg_program *const *programs, uint32_t n) {
+    rg_program *p[5];
+    uint32_t m = 0;
+    rg_status s = rg_program_get(k, RG_PRIMAL, NULL, &p[m++]);
     if (s != RG_OK)
         return s;
-    *out = p[n - 1];
-    if (p[0]->ready && p[n - 1]->ready)
-        return RG_OK;
-    return k->module->dev->ops->prepare(k->module->dev, p, n);
+    bool ready = p[0]->ready;
+    for (uint32_t i = 0; i < n; i++) {
+        ready &= programs[i]->ready;
+        if (programs[i] != p[0])
+            p[m++] = programs[i];
+    }
+    return ready ? RG_OK : k->module->dev->ops->prepare(k->module->dev, p, m);
+}
+
+rg_status rg_launch_program(rg_kernel *k, rg_mode mode, const uint8_t *active, rg_program **out) {
+    rg_status s = rg_program_get(k, mode, active, out);
+    return s == RG_OK ? rg_launch_prepare(k, out, 1) : s;
 }
 
 rg_status rg_launch_run(rg_program *p, const rg_binding *bindings) {

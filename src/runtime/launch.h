@@ -15,6 +15,8 @@ rg_status rg_launch_bind(rg_kernel *k, const rg_arg *args, size_t n, rg_launch_u
 rg_status rg_launch_before_writes(rg_kernel *k, const rg_arg *args);
 void rg_launch_wrote(rg_kernel *k, const rg_arg *args);
 
+/* Makes programs (at most 4) ready to run, and the primal with them. */
+rg_status rg_launch_prepare(rg_kernel *k, rg_program *const *programs, uint32_t n);
 /* Gets a program that is ready to run, and the primal with it. */
 rg_status rg_launch_program(rg_kernel *k, rg_mode mode, const uint8_t *active, rg_program **out);
 /* Runs it on k's bindings; an error sticks to the device. */

@@ -176,8 +176,9 @@ static void kernel_init(rg_module *m, uint32_t index) {
     k->fn = f;
     k->nparams = f->params.n;
     k->params = RG_NEW_N(a, rg_param_use, k->nparams + 1);
-    k->ncaptured = rg_ad_captures(a, m->unit->marked[index] ? m->unit->marked[index] : f);
-    k->bindings = RG_NEW_N(a, rg_binding, k->nparams + k->ncaptured + 1);
+    k->nrecords =
+        rg_ad_records(a, m->unit->marked[index] ? m->unit->marked[index] : f, &k->ncaptured);
+    k->bindings = RG_NEW_N(a, rg_binding, k->nparams + k->nrecords + 1);
     k->active = RG_NEW_N(a, uint8_t, k->nparams + 1);
     k->values = RG_NEW_N(a, const void *, k->nparams + 1);
     k->shapes = RG_NEW_N(a, const int64_t *, k->nparams + 1);
@@ -600,16 +601,30 @@ rg_status rg_kernel_variant(rg_kernel *k, rg_mode mode, const rg_activity *act, 
     return s;
 }
 
+/* What a program is made for; NULL where that makes no difference. */
+typedef struct want {
+    rg_kernel *kernel;
+    rg_mode mode;
+    const uint8_t *active; /* [params] */
+    const uint8_t *wanted; /* [record arrays] */
+    bool alone;
+} want;
+
 /* In the module's arena, under its guard. */
-static rg_program *program_new(rg_kernel *k, rg_mode mode, const uint8_t *active,
-                               rg_variant *variant) {
+static rg_program *program_new(const want *w, rg_variant *variant) {
+    rg_kernel *k = w->kernel;
     rg_arena *a = k->module->arena;
     rg_program *p = RG_NEW(a, rg_program);
     p->kernel = k;
-    p->mode = mode;
+    p->mode = w->mode;
+    p->alone = w->alone;
     p->active = RG_NEW_N(a, uint8_t, k->nparams + 1);
-    if (active && k->nparams)
-        memcpy(p->active, active, k->nparams);
+    if (w->active && k->nparams)
+        memcpy(p->active, w->active, k->nparams);
+    if (w->wanted) {
+        p->wanted = RG_NEW_N(a, uint8_t, k->nrecords + 1);
+        memcpy(p->wanted, w->wanted, k->nrecords);
+    }
     const rg_fn *f = p->fn = variant ? variant->fn : k->fn;
     p->layout = rg_layout_make(a, f);
     p->pointers = RG_NEW_N(a, rg_pointer, f->arrays.n + 1);
@@ -629,6 +644,11 @@ static rg_program *program_new(rg_kernel *k, rg_mode mode, const uint8_t *active
     p->reads = RG_NEW_N(a, uint8_t, k->nparams + 1);
     for (uint32_t i = 0; i < k->nparams; i++)
         p->reads[i] = k->params[i].is_array && rg_uses_of(f, i).reads;
+    if (p->mode == RG_ADJOINT && k->nrecords) {
+        p->records = RG_NEW_N(a, uint8_t, k->nrecords + 1);
+        for (uint32_t i = k->nparams; i < f->params.n; i++)
+            p->records[i - k->nparams] = rg_uses_of(f, i).reads;
+    }
     p->block = rg_alloc(a, p->layout->size + 8);
     p->arrays = RG_NEW_N(a, rg_interp_array, f->arrays.n + 1);
     p->scalars = RG_NEW_N(a, const void *, k->nparams + 1);
@@ -636,7 +656,7 @@ static rg_program *program_new(rg_kernel *k, rg_mode mode, const uint8_t *active
     return p;
 }
 
-int64_t rg_program_captured(const rg_program *p, uint32_t i) {
+int64_t rg_program_recorded(const rg_program *p, uint32_t i) {
     const rg_kernel *k = p->kernel;
     const rg_fn *f = p->fn;
     rg_const c;
@@ -644,28 +664,40 @@ int64_t rg_program_captured(const rg_program *p, uint32_t i) {
     return evaluate(f, a->extents[0], k->values, k->shapes, 0, &c) ? c.i : -1;
 }
 
-rg_status rg_program_get(rg_kernel *k, rg_mode mode, const uint8_t *active, rg_program **out) {
-    if (mode == RG_PRIMAL && k->primal) {
+static bool same(const uint8_t *a, const uint8_t *b, uint32_t n) {
+    return !n || memcmp(a, b, n) == 0;
+}
+
+static bool is_wanted(const rg_program *p, const want *w) {
+    return p->mode == w->mode && p->alone == w->alone &&
+           (!w->active || same(p->active, w->active, w->kernel->nparams)) &&
+           (!w->wanted || same(p->wanted, w->wanted, w->kernel->nrecords));
+}
+
+static rg_status get(const want *w, rg_program **out) {
+    rg_kernel *k = w->kernel;
+    if (w->mode == RG_PRIMAL && k->primal) {
         *out = k->primal;
         return RG_OK;
     }
-    for (rg_program *p = k->programs; p && mode != RG_PRIMAL; p = p->next)
-        if (p->mode == mode && (mode == RG_RECORD || memcmp(p->active, active, k->nparams) == 0)) {
+    for (rg_program *p = k->programs; p && w->mode != RG_PRIMAL; p = p->next)
+        if (is_wanted(p, w)) {
             *out = p;
             return RG_OK;
         }
     rg_variant *variant = NULL;
-    if (mode != RG_PRIMAL) {
+    if (w->mode != RG_PRIMAL) {
         uint8_t *copy = rg_ctx_alloc(k->module->ctx, k->nparams + 1u);
         if (!copy)
             return RG_ERROR_MEMORY;
         memset(copy, 0, k->nparams);
-        if (active && k->nparams)
-            memcpy(copy, active, k->nparams);
+        if (w->active && k->nparams)
+            memcpy(copy, w->active, k->nparams);
         /* No groups: parameters that share a gradient get separate memory for it, added together
          * after the launch (record.c). */
-        rg_activity act = {.nparams = k->nparams, .active = copy, .group = NULL};
-        rg_status s = rg_kernel_variant(k, mode, &act, &variant);
+        rg_activity act = {
+            .nparams = k->nparams, .active = copy, .wanted = w->wanted, .alone = w->alone};
+        rg_status s = rg_kernel_variant(k, w->mode, &act, &variant);
         rg_ctx_free(k->module->ctx, copy, k->nparams + 1u);
         if (s != RG_OK)
             return s;
@@ -675,8 +707,8 @@ rg_status rg_program_get(rg_kernel *k, rg_mode mode, const uint8_t *active, rg_p
         rg_variant_free(variant);
         return rg_fail_thrown(k->module->ctx, k->module->arena, thrown);
     }
-    rg_program *p = program_new(k, mode, active, variant);
-    if (mode == RG_PRIMAL) {
+    rg_program *p = program_new(w, variant);
+    if (w->mode == RG_PRIMAL) {
         k->primal = p;
     } else {
         p->next = k->programs;
@@ -684,4 +716,27 @@ rg_status rg_program_get(rg_kernel *k, rg_mode mode, const uint8_t *active, rg_p
     }
     *out = p;
     return RG_OK;
+}
+
+rg_status rg_program_get(rg_kernel *k, rg_mode mode, const uint8_t *active, rg_program **out) {
+    want w = {.kernel = k, .mode = mode, .active = mode == RG_PRIMAL ? NULL : active};
+    return get(&w, out);
+}
+
+rg_status rg_program_get_alone(rg_kernel *k, const uint8_t *active, rg_program **out) {
+    want w = {.kernel = k, .mode = RG_ADJOINT, .active = active, .alone = true};
+    return get(&w, out);
+}
+
+bool rg_program_reads_record(const rg_program *p, uint32_t i) {
+    return p->records && p->records[i];
+}
+
+rg_status rg_program_get_recording(const rg_program *p, rg_program **out) {
+    rg_kernel *k = p->kernel;
+    bool any = false;
+    for (uint32_t i = 0; i < k->nrecords && p->records; i++)
+        any |= p->records[i];
+    want w = {.kernel = k, .mode = any ? RG_RECORD : RG_PRIMAL, .wanted = any ? p->records : NULL};
+    return get(&w, out);
 }

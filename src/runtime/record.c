@@ -30,11 +30,13 @@ typedef struct kept {
     uint32_t same; /* 1 + earlier parameter with the same gradient */
 } kept;
 
-/* Values that atomics captured in the launch: another run would capture others. */
-typedef struct captured {
-    rg_memory memory;
+/* A record array (ad.h): values that atomics captured in the launch, results of its reductions. */
+typedef struct recorded {
+    size_t offset; /* in the record's memory */
     int64_t shape[1];
-} captured;
+} recorded;
+
+enum { RECORD_ALIGN = 64, MOST_KEPT = 256 << 20 /* bytes of results that could be had again */ };
 
 struct rg_record {
     rg_handle handle;
@@ -43,7 +45,8 @@ struct rg_record {
     rg_program *adjoint; /* NULL: nothing is active */
     bool done;
     unsigned char *values;
-    captured *captured; /* [kernel->ncaptured] NULL: nothing is */
+    recorded *recorded; /* [kernel->nrecords] NULL: nothing is */
+    rg_memory memory;   /* of all of them */
     kept params[];
 };
 
@@ -53,10 +56,9 @@ static void record_drop(rg_record *r) {
     rg_module *m = r->module;
     rg_context *ctx = m->ctx;
     rg_context_retain(ctx);
-    for (uint32_t i = 0; r->captured && i < r->kernel->ncaptured; i++)
-        if (r->captured[i].memory.base)
-            m->dev->ops->free(m->dev, &r->captured[i].memory);
-    rg_ctx_free(ctx, r->captured, r->kernel->ncaptured * sizeof *r->captured);
+    if (r->memory.base)
+        m->dev->ops->free(m->dev, &r->memory);
+    rg_ctx_free(ctx, r->recorded, r->kernel->nrecords * sizeof *r->recorded);
     for (uint32_t i = 0; i < r->kernel->nparams; i++) {
         rg_held_drop(r->params[i].held);
         if (r->params[i].array)
@@ -164,35 +166,95 @@ static rg_status keep_after(rg_record *r, bool tape) {
     return RG_OK;
 }
 
-/* Memory for what the launch captures, bound after the kernel's own parameters. */
-static rg_status keep_captured(rg_record *r, const rg_program *p) {
-    rg_kernel *k = r->kernel;
-    rg_device *dev = r->module->dev;
-    r->captured = rg_ctx_alloc(r->module->ctx, k->ncaptured * sizeof *r->captured);
-    if (!r->captured)
-        return RG_ERROR_MEMORY;
-    memset(r->captured, 0, k->ncaptured * sizeof *r->captured);
-    for (uint32_t i = 0; i < k->ncaptured; i++) {
-        captured *c = &r->captured[i];
-        c->shape[0] = rg_program_captured(p, i);
-        if (c->shape[0] < 0)
-            return rg_fail(r->module->ctx, RG_ERROR_ARGUMENT,
-                           "kernel '%s': how often its atomics capture a value cannot be computed "
-                           "from these parameters",
-                           k->fn->name);
-        size_t size = p->fn->params.at[k->nparams + i].elem->size;
-        rg_status s = dev->ops->alloc(dev, ((size_t)c->shape[0] + 1) * size, &c->memory);
+/* Elements of record array i for the launch being made. */
+static rg_status recorded_count(const rg_program *adjoint, uint32_t i, int64_t *count) {
+    rg_kernel *k = adjoint->kernel;
+    *count = rg_program_recorded(adjoint, i);
+    if (*count >= 0)
+        return RG_OK;
+    return rg_fail(k->module->ctx, RG_ERROR_ARGUMENT,
+                   "kernel '%s': how often its atomics capture a value, or its reductions run, "
+                   "cannot be computed from these parameters",
+                   k->fn->name);
+}
+
+static size_t recorded_item(const rg_program *adjoint, uint32_t i) {
+    return adjoint->fn->params.at[adjoint->kernel->nparams + i].elem->size;
+}
+
+/* Would the results of reductions take so much memory that they are better computed again? */
+static rg_status too_large(const rg_program *adjoint, bool *out) {
+    rg_kernel *k = adjoint->kernel;
+    size_t left = rg_debug_asked("alone") ? 0 : MOST_KEPT;
+    *out = false;
+    for (uint32_t i = k->ncaptured; i < k->nrecords; i++) {
+        if (!rg_program_reads_record(adjoint, i))
+            continue;
+        int64_t count;
+        rg_status s = recorded_count(adjoint, i, &count);
         if (s != RG_OK)
             return s;
+        size_t item = recorded_item(adjoint, i);
+        *out |= (uint64_t)count > left / item;
+        if (*out)
+            return RG_OK;
+        left -= (size_t)count * item;
     }
     return RG_OK;
 }
 
-static void bind_captured(rg_record *r) {
+/* Memory for what the launch keeps, in one piece; those that the adjoint does not read are empty.
+ */
+static rg_status keep_records(rg_record *r) {
     rg_kernel *k = r->kernel;
-    for (uint32_t i = 0; r->captured && i < k->ncaptured; i++)
-        k->bindings[k->nparams + i] =
-            (rg_binding){.data = r->captured[i].memory.at, .shape = r->captured[i].shape};
+    rg_device *dev = r->module->dev;
+    rg_context *ctx = r->module->ctx;
+    r->recorded = rg_ctx_alloc(ctx, k->nrecords * sizeof *r->recorded);
+    if (!r->recorded)
+        return RG_ERROR_MEMORY;
+    memset(r->recorded, 0, k->nrecords * sizeof *r->recorded);
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < k->nrecords; i++) {
+        recorded *c = &r->recorded[i];
+        c->offset = bytes;
+        if (!rg_program_reads_record(r->adjoint, i))
+            continue;
+        rg_status s = recorded_count(r->adjoint, i, &c->shape[0]);
+        if (s != RG_OK)
+            return s;
+        size_t item = recorded_item(r->adjoint, i);
+        if ((uint64_t)c->shape[0] > (SIZE_MAX / 4 - bytes) / item)
+            return rg_fail_memory(ctx);
+        bytes += ((size_t)c->shape[0] * item + RECORD_ALIGN) / RECORD_ALIGN * RECORD_ALIGN;
+    }
+    return dev->ops->alloc(dev, bytes + RECORD_ALIGN, &r->memory);
+}
+
+static void bind_records(rg_record *r) {
+    rg_kernel *k = r->kernel;
+    for (uint32_t i = 0; r->recorded && i < k->nrecords; i++)
+        k->bindings[k->nparams + i] = (rg_binding){.data = r->memory.at + r->recorded[i].offset,
+                                                   .shape = r->recorded[i].shape};
+}
+
+/* The adjoint, and what has to run for it to have what it needs. */
+static rg_status programs(rg_kernel *k, rg_program **adjoint, rg_program **primal) {
+    bool any = false, large = false;
+    for (uint32_t i = 0; i < k->nparams; i++)
+        any |= k->active[i];
+    *adjoint = *primal = NULL;
+    if (!any)
+        return rg_launch_program(k, RG_PRIMAL, NULL, primal);
+    rg_status s = rg_program_get(k, RG_ADJOINT, k->active, adjoint);
+    if (s == RG_OK && k->nrecords > k->ncaptured) {
+        s = too_large(*adjoint, &large);
+        if (s == RG_OK && large)
+            s = rg_program_get_alone(k, k->active, adjoint);
+    }
+    if (s == RG_OK)
+        s = rg_program_get_recording(*adjoint, primal);
+    rg_program *both[2] = {*adjoint, *primal};
+    return s == RG_OK ? rg_launch_prepare(k, both, 2) : s;
 }
 
 rg_status rg_record_make(rg_kernel *k, const rg_arg *args, size_t n, bool tape, rg_record **out) {
@@ -200,22 +262,16 @@ rg_status rg_record_make(rg_kernel *k, const rg_arg *args, size_t n, bool tape, 
     rg_status s = rg_launch_bind(k, args, n, RG_USE_RECORD);
     if (s != RG_OK)
         return s;
-    bool any = false;
-    for (uint32_t i = 0; i < k->nparams; i++)
-        any |= k->active[i];
-    rg_program *primal = NULL, *adjoint = NULL;
-    if (any)
-        s = rg_launch_program(k, RG_ADJOINT, k->active, &adjoint);
-    if (s == RG_OK)
-        s = rg_launch_program(k, adjoint && k->ncaptured ? RG_RECORD : RG_PRIMAL, NULL, &primal);
+    rg_program *primal, *adjoint;
+    s = programs(k, &adjoint, &primal);
     if (s != RG_OK)
         return s;
     rg_record *r = record_new(k, args);
     if (!r)
         return RG_ERROR_MEMORY;
     r->adjoint = adjoint;
-    s = adjoint && k->ncaptured ? keep_captured(r, primal) : RG_OK;
-    bind_captured(r);
+    s = adjoint && k->nrecords ? keep_records(r) : RG_OK;
+    bind_records(r);
     if (s == RG_OK)
         s = keep_before(r);
     if (s == RG_OK)
@@ -373,7 +429,7 @@ rg_status rg_record_backward(rg_record *r) {
     if (!own)
         return RG_ERROR_MEMORY;
     s = bind_backward(r, own);
-    bind_captured(r);
+    bind_records(r);
     for (uint32_t i = 0; i < k->nparams && s == RG_OK; i++)
         if (r->params[i].gradient)
             s = rg_array_before_write(r->params[i].gradient);

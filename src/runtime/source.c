@@ -92,6 +92,7 @@ static rg_status produce(rg_kernel *k, const rg_emit_options *o, char **out, rg_
                        "kernel '%s' captures values atomically: its adjoint needs those that the "
                        "recorded launch captured, so it cannot be had as C on its own",
                        k->fn->name);
+    act.alone = o->target == RG_TARGET_C; /* its interface has no place for what a record keeps */
     /* What is explained is the adjoint, whatever the mode. */
     bool explain = !slots && o->target == RG_TARGET_EXPLAIN;
     rg_mode mode = explain ? RG_ADJOINT : mode_of(o->mode);
@@ -168,7 +169,10 @@ rg_status rg_kernel_prepare(rg_kernel *k, const rg_emit_options *o) {
     s = rg_launch_program(k, any ? mode_of(o->mode) : RG_PRIMAL, k->active, &p);
     if (s == RG_OK && any && o->mode == RG_MODE_HVP)
         s = rg_launch_program(k, RG_TANGENT, k->active, &p);
-    if (s == RG_OK && any && o->mode == RG_MODE_ADJOINT && k->ncaptured)
-        s = rg_launch_program(k, RG_RECORD, NULL, &p);
+    if (s == RG_OK && any && o->mode == RG_MODE_ADJOINT) {
+        s = rg_program_get_recording(p, &p);
+        if (s == RG_OK)
+            s = rg_launch_prepare(k, &p, 1);
+    }
     return s;
 }

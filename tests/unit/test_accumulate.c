@@ -202,7 +202,7 @@ static void test_atomic(void **state) {
     /* x and y bound to one array: its gradient is loaded and cleared here too */
     uint8_t active[6] = {0, 1, 1, 1, 1, 0};
     uint32_t group[6] = {0, 1, 1, 3, 4, 5};
-    rg_activity act = {6, active, group};
+    rg_activity act = {.nparams = 6, .active = active, .group = group};
     const char *same = "  parallel %10: i32 = %3 to %8 {\n"
                        "    %11: i32 = add %10, %4\n"
                        "    addto accum @3.x_b[%10] += %5\n"

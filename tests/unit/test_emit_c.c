@@ -785,7 +785,7 @@ static void test_adjoint(void **state) {
     const rg_fn *f = read_fn(adjoint);
     uint8_t active[4] = {0, 1, 1, 1};
     uint32_t group[4] = {0, 1, 2, 1};
-    rg_activity act = {4, active, group};
+    rg_activity act = {.nparams = 4, .active = active, .group = group};
     rg_text t = {.arena = arena};
     rg_emit_c_plain(f, &act, &t);
     assert_string_equal(rg_text_str(&t), last_plain);
