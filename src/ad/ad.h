@@ -21,15 +21,19 @@ rg_fn *rg_ad_adjoint(rg_arena *a, const rg_fn *f, const rg_activity *act, const 
 
 /* What comes before differentiation (prepare.c): a copy of f whose atomics that meet nobody are
  * plain operations. For adjoints, captured values and, unless act->alone, the results of reductions
- * are read from record arrays: parameters after f's own, which the kernel that rg_ad_recording
- * makes of the same f has filled. act covers f's own parameters. Their one extent is known from f's
- * parameters. */
+ * and of atomic sums are read from record arrays: parameters after f's own, which the kernel that
+ * rg_ad_recording makes of the same f has filled. act covers f's own parameters. Their extents are
+ * known from f's parameters. */
 rg_fn *rg_ad_prepare(rg_arena *a, const rg_fn *f, const rg_activity *act, rg_mode mode, rg_diags *d,
                      bool *changed);
-/* wanted: which of the record arrays to fill; NULL: all. */
+/* wanted: which of the record arrays to fill; NULL: all (act->wanted: which of them to read). */
 rg_fn *rg_ad_recording(rg_arena *a, const rg_fn *f, const uint8_t *wanted, rg_diags *d);
-/* How many record arrays there are; the first `captures` of them are of captured values. */
-uint32_t rg_ad_records(rg_arena *scratch, const rg_fn *f, uint32_t *captures);
+/* How many record arrays there are: first those of captured values, then of reductions, then arrays
+ * after atomic sums. */
+typedef struct rg_record_counts {
+    uint32_t captures, reductions, all;
+} rg_record_counts;
+rg_record_counts rg_ad_records(rg_arena *scratch, const rg_fn *f);
 
 /* Takes the marks of custom adjoints (RG_CUSTOM) away: for everything but differentiation. */
 bool rg_ad_unmark(rg_fn *f);

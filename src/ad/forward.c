@@ -95,15 +95,54 @@ static bool order_matters(rg_adj *s, rg_iid i) {
     return true;
 }
 
+/* Does this sweep change array a of f in g's memory? */
+static bool is_swept(rg_adj *s, rg_aid a) {
+    if (s->keep[a] == RG_KEEP_NONE || rg_array_at(s->g, s->data[a])->kind != RG_ARR_LOCAL)
+        return false;
+    return s->keep[a] != RG_KEEP_SETTLED || lives_here(s, a);
+}
+
+/* After a loop whose atomic sums another run might round in another way: the launch's. */
+static void kept_state(rg_adj *s, rg_iid i) {
+    const rg_ins ins = *rg_ins_at(s->f, i);
+    if (!is_swept(s, ins.array))
+        return;
+    rg_val at[RG_MAX_AXES];
+    for (uint32_t k = 0; k < ins.nopnd; k++)
+        at[k] = s->fwd[rg_operand(s->f, i, k)];
+    rg_b_copy(s->b, s->data[ins.array], s->data[ins.array2], at, ins.nopnd);
+}
+
+/* Is this an atomic sum in a loop after which the array's kept state follows? Then nobody sees what
+ * it would do: the loop may not read what it updates (left_out). */
+static bool is_kept(rg_adj *s, rg_iid i) {
+    const rg_fn *f = s->f;
+    const rg_ins *ins = rg_ins_at(f, i);
+    if (!meets_others(ins) || ins->op == RG_STORE)
+        return false;
+    rg_iid loop = i;
+    while (loop && rg_ins_at(f, loop)->op != RG_PARALLEL)
+        loop = rg_region_at(f, rg_ins_at(f, loop)->parent)->owner;
+    if (!loop || rg_region_inside(f, s->life[ins->array], rg_ins_at(f, loop)->region[0]))
+        return false;
+    const rg_region *g = rg_region_at(f, rg_ins_at(f, loop)->parent);
+    bool after = false;
+    for (uint32_t k = 0; k < g->ins.n; k++) {
+        const rg_ins *x = rg_ins_at(f, g->ins.at[k]);
+        if (after && x->op == RG_COPY && (x->flags & RG_INS_KEPT) && x->array == ins->array)
+            return true;
+        after |= g->ins.at[k] == loop;
+        if (after && g->ins.at[k] != loop && x->region[0])
+            return false;
+    }
+    return false;
+}
+
 static void write(rg_adj *s, rg_iid i, bool augmented) {
     const rg_fn *f = s->f;
     const rg_ins ins = *rg_ins_at(f, i);
     rg_aid a = s->data[ins.array];
-    if (s->keep[ins.array] == RG_KEEP_NONE)
-        return;
-    if (rg_array_at(s->g, a)->kind != RG_ARR_LOCAL)
-        return; /* the user's memory, as f left it */
-    if (s->keep[ins.array] == RG_KEEP_SETTLED && !lives_here(s, ins.array))
+    if (!is_swept(s, ins.array)) /* settled: in the user's memory as f left it, or by a sweep */
         return;
     rg_val idx[RG_MAX_AXES], v = s->fwd[rg_operand(f, i, ins.nopnd - 1)];
     rg_adj_indices(s, i, idx);
@@ -117,7 +156,7 @@ static void write(rg_adj *s, rg_iid i, bool augmented) {
             return;
         }
     }
-    if (order_matters(s, i))
+    if (is_kept(s, i) || order_matters(s, i))
         return;
     if (s->keep[ins.array] == RG_KEEP_TRACKED && (augmented || s->logging)) {
         rg_val old = rg_b_load(s->b, a, ins.leaf, idx, 0);
@@ -447,7 +486,10 @@ static void instruction(rg_adj *s, rg_iid i, bool augmented) {
             alloc(s, i);
         break;
     case RG_COPY:
-        rg_bug(s->arena, "copy in a primal");
+        if (!(ins->flags & RG_INS_KEPT))
+            rg_bug(s->arena, "copy in a primal");
+        kept_state(s, i);
+        break;
     case RG_IF:
         branch(s, i, augmented);
         break;

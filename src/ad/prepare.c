@@ -16,6 +16,14 @@
 
 #include "ad/active.h"
 #include "ad/recorded.h"
+#include "ir/affine.h"
+
+/* A parallel loop and an array that later code reads, onto whose elements several iterations add or
+ * multiply floats: rounding depends on their order. */
+typedef struct sum {
+    rg_iid loop;
+    rg_aid array;
+} sum;
 
 typedef struct prepare {
     rg_fn *f;
@@ -25,6 +33,7 @@ typedef struct prepare {
     rg_rid *life;       /* [f arrays] region in which a local lives; the body for the others */
     bool *used;         /* [f vals] */
     rg_records records;
+    RG_VEC(sum) sums;
     bool changed, failed;
 } prepare;
 
@@ -214,12 +223,44 @@ static void learn(prepare *p) {
     }
 }
 
+static void find_sums(prepare *p, bool alone) {
+    rg_fn *f = p->f;
+    bool *loaded = RG_NEW_N(f->arena, bool, f->arrays.n);
+    for (uint32_t i = 1; i < f->ins.n; i++)
+        if (rg_ins_at(f, i)->parent && rg_ins_at(f, i)->op == RG_LOAD)
+            loaded[rg_ins_at(f, i)->array] = true;
+    for (uint32_t i = 1; i < f->ins.n && !alone; i++) {
+        const rg_ins *ins = rg_ins_at(f, i);
+        bool adds = ins->op == RG_ADDTO && ins->flags & RG_INS_ATOMIC;
+        bool other = ins->op == RG_RMW && (ins->imm.i == RG_RED_ADD || ins->imm.i == RG_RED_MUL);
+        if (!ins->parent || !(adds || other) || !loaded[ins->array] ||
+            !rg_mem_is_float(rg_ins_leaf(f, ins)->mem))
+            continue;
+        sum x = {shared_by(p, ins->parent, ins->array), ins->array};
+        bool known = !x.loop || rg_access_same_iteration(f, i, i, x.loop);
+        for (uint32_t k = 0; k < p->sums.n; k++)
+            known |= p->sums.at[k].loop == x.loop && p->sums.at[k].array == x.array;
+        if (!known)
+            RG_PUSH(f->arena, &p->sums, x);
+    }
+}
+
+/* After such a loop the array is as the launch left it. */
+static void keep_sums(prepare *p) {
+    for (uint32_t k = 0; k < p->sums.n; k++) {
+        const sum *x = &p->sums.at[k];
+        const char *name = rg_array_at(p->f, x->array)->name;
+        p->changed |= rg_record_state(&p->records, x->loop, x->array,
+                                      rg_format(p->f->arena, "%s_kept", name));
+    }
+}
+
 static bool has_atomics(const rg_fn *f) {
     bool any = false;
     for (uint32_t i = 1; i < f->ins.n; i++) {
         const rg_ins *ins = rg_ins_at(f, i);
-        any |= ins->parent &&
-               (ins->op == RG_RMW || (ins->op == RG_LOAD && ins->flags & RG_INS_ATOMIC));
+        any |= ins->parent && (ins->op == RG_RMW || ((ins->op == RG_LOAD || ins->op == RG_ADDTO) &&
+                                                     ins->flags & RG_INS_ATOMIC));
     }
     return any;
 }
@@ -271,35 +312,43 @@ static bool has_reductions(const rg_fn *f) {
 }
 
 /* All record arrays: first those that the adjoint cannot be without. */
-static void all_records(prepare *p, bool alone, uint32_t *captures) {
+static rg_record_counts all_records(prepare *p, bool alone) {
     uint32_t n = p->f->ins.n;
+    rg_record_counts c = {0};
+    find_sums(p, alone); /* before captured indices become loads for the adjoint */
     each(p, n, visit_capture);
-    *captures = p->records.n;
+    c.captures = p->records.n;
     if (!alone)
         each(p, n, visit_reduction);
+    c.reductions = p->records.n - c.captures;
+    if (!p->failed)
+        keep_sums(p);
+    c.all = p->records.n;
+    return c;
 }
 
-uint32_t rg_ad_records(rg_arena *a, const rg_fn *f, uint32_t *captures) {
-    *captures = 0;
+rg_record_counts rg_ad_records(rg_arena *a, const rg_fn *f) {
+    rg_record_counts c = {0};
     if (!has_atomics(f) && !has_reductions(f))
-        return 0;
+        return c;
     rg_diags none = {.arena = a};
     prepare p = start(rg_fn_clone(a, f), &none);
     p.records.recording = true;
-    all_records(&p, false, captures);
+    c = all_records(&p, false);
     if (!p.failed)
-        return p.records.n;
-    for (uint32_t i = *captures = 0; i < f->ins.n; i++) /* the adjoint will be refused */
-        *captures += i && rg_ins_at(f, i)->parent && is_captured(&p, i);
-    return *captures;
+        return c;
+    c = (rg_record_counts){0};
+    for (uint32_t i = 1; i < f->ins.n; i++) /* the adjoint will be refused */
+        c.captures += rg_ins_at(f, i)->parent && is_captured(&p, i);
+    c.all = c.captures;
+    return c;
 }
 
 rg_fn *rg_ad_recording(rg_arena *a, const rg_fn *f, const uint8_t *wanted, rg_diags *d) {
-    uint32_t captures;
     prepare p = start(rg_fn_clone(a, f), d);
     p.records.recording = true;
     p.records.wanted = wanted;
-    all_records(&p, false, &captures);
+    all_records(&p, false);
     return p.failed ? NULL : p.f;
 }
 
@@ -311,10 +360,11 @@ rg_fn *rg_ad_prepare(rg_arena *a, const rg_fn *f, const rg_activity *act, rg_mod
     if (!has_atomics(f) && (alone || !has_reductions(f)))
         return c;
     prepare p = start(c, d);
-    uint32_t n = c->ins.n, captures;
+    uint32_t n = c->ins.n;
     if (mode != RG_TANGENT) {
         p.varied = rg_ad_varied(a, c, act)->array;
-        all_records(&p, alone, &captures);
+        p.records.wanted = act->wanted;
+        all_records(&p, alone);
         if (p.failed)
             return NULL;
         learn(&p);

@@ -10,7 +10,7 @@ typedef struct rg_records {
     rg_fn *f;
     rg_build *b;
     bool recording;        /* stores, for the launch; else loads, for the adjoint */
-    const uint8_t *wanted; /* recording: [arrays made] the others are not stored; NULL: all are */
+    const uint8_t *wanted; /* [arrays made] the others are made, but not used; NULL: all are */
     uint32_t n;            /* made so far */
 } rg_records;
 
@@ -18,6 +18,9 @@ typedef struct rg_records {
  * where i has just computed v. After i, v is stored to it, or *loaded is what was stored. False:
  * how often is not known before the launch; then f is as it was but for dead code. */
 bool rg_record_value(rg_records *r, rg_iid i, rg_val v, const char *name, rg_val *loaded);
+/* The same for all of array a, as i leaves it: copied to the record array, or from there with
+ * RG_INS_KEPT. False also when its size is not known before the launch. */
+bool rg_record_state(rg_records *r, rg_iid i, rg_aid a, const char *name);
 
 /* Index of i in its region. */
 uint32_t rg_record_place_of(const rg_fn *f, rg_iid i);

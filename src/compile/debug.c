@@ -17,7 +17,7 @@ static const char *const help[][2] = {
     {"cpu", "the C text that the cpu device compiles"},
     {"verify", "check the IR's rules after every pass (always in debug builds)"},
     {"hash", "backward launches find changes of wrapped memory without rg_array_touch"},
-    {"alone", "records keep no results of reductions, as when they are too large"},
+    {"alone", "records keep no results of reductions and atomic sums, as when they are too large"},
     {"print-read", "print, read back and compare after every pass"},
 };
 

@@ -19,7 +19,7 @@ typedef struct explain {
     rg_arena *arena;
     const rg_sources *sources;
     const rg_fn *primal, *adjoint;
-    uint32_t captures; /* of the adjoint's record arrays (ad.h) */
+    rg_record_counts records;
     RG_VEC(remark) list;
 } explain;
 
@@ -175,6 +175,23 @@ static void reexecuted(explain *e) {
     }
 }
 
+/* Record array k, which is parameter q of the adjoint. */
+static void recorded(explain *e, uint32_t k, const rg_param *q, bool read) {
+    const char *what = "recorded: the value that is captured here, for each iteration";
+    if (k >= e->records.captures && !read)
+        return;
+    if (k >= e->records.captures + e->records.reductions)
+        what = rg_format(e->arena,
+                         "kept: what this loop's atomic sums leave in the array, %u bytes for each "
+                         "element, each time it runs",
+                         (unsigned)q->elem->size);
+    else if (k >= e->records.captures)
+        what = rg_format(e->arena,
+                         "kept: the result of this reduction, %u bytes for each time it runs",
+                         (unsigned)q->elem->size);
+    say(e, q->loc, what);
+}
+
 static void arrays(explain *e) {
     const rg_fn *g = e->adjoint;
     for (uint32_t p = 0; p < g->params.n; p++) {
@@ -189,13 +206,7 @@ static void arrays(explain *e) {
                                   (i->op == RG_COPY && i->array2 == q->array));
         }
         if (p >= e->primal->params.n) {
-            if (p - e->primal->params.n < e->captures)
-                say(e, q->loc, "recorded: the value that is captured here, for each iteration");
-            else if (read)
-                say(e, q->loc,
-                    rg_format(e->arena,
-                              "kept: the result of this reduction, %u bytes for each time it runs",
-                              (unsigned)q->elem->size));
+            recorded(e, p - e->primal->params.n, q, read);
             continue;
         }
         if (!read)
@@ -244,7 +255,7 @@ void rg_explain(rg_unit *u, uint32_t kernel, const rg_variant *adjoint, rg_text 
                  .sources = u->sources,
                  .primal = u->module->kernels.at[kernel],
                  .adjoint = adjoint->fn};
-    rg_ad_records(out->arena, u->marked[kernel] ? u->marked[kernel] : e.primal, &e.captures);
+    e.records = rg_ad_records(out->arena, u->marked[kernel] ? u->marked[kernel] : e.primal);
     arrays(&e);
     saves(&e);
     reexecuted(&e);

@@ -124,6 +124,9 @@ enum {                         /* flags of instructions */
        RG_INS_LOOSE = 1024, /* add, mul: may be contracted to a fused operation */
        RG_INS_GATHERED =
            512, /* addto: what several iterations would add, summed by one (explain) */
+       RG_INS_KEPT =
+           1024, /* copy, in what is differentiated: what the recorded launch left in the array,
+                    which is what it holds but for rounding: no change to derivatives */
        RG_INS_SCALARIZED =
            64 /* addto/parallel whose atomic was turned into a reduction (explain) */
 };
@@ -222,8 +225,8 @@ typedef struct rg_activity {
     uint32_t nparams;
     uint8_t *active; /* [nparams] array or scalar parameter has a gradient (tangent) */
     uint32_t *group; /* [nparams] parameters bound to the same array share a number; NULL: none */
-    bool alone;      /* adjoint: reductions run again; no launch has kept their results */
-    const uint8_t *wanted; /* RG_RECORD: which record arrays the adjoint reads; NULL: all */
+    bool alone;      /* adjoint: no record arrays but those of captures */
+    const uint8_t *wanted; /* which record arrays are filled, or read; NULL: all */
 } rg_activity;
 
 /* The adjoint that a user wrote for a device function: its parameters by value are fn's scalars,

@@ -45,6 +45,8 @@ static unsigned what_it_does(const rg_fn *f, rg_iid i, rg_aid a) {
             return 0;
         return is_used(f, rg_result(f, i, 0)) ? READS | WRITES : WRITES;
     case RG_COPY:
+        if (ins->flags & RG_INS_KEPT)
+            return 0; /* what it writes was there */
         return (ins->array == a ? WRITES : 0u) | (ins->array2 == a ? READS : 0u);
     default:
         return 0;

@@ -8,7 +8,8 @@ static bool expandable(const rg_fn *f, const rg_ins *ins) {
     const rg_array *to = rg_array_at(f, ins->array), *from = rg_array_at(f, ins->array2);
     bool local =
         (to->kind == RG_ARR_LOCAL && !to->rank) || (from->kind == RG_ARR_LOCAL && !from->rank);
-    if (ins->op != RG_COPY || !local || ((to->flags | from->flags) & RG_ARR_GROW))
+    if (ins->op != RG_COPY || (ins->flags & RG_INS_KEPT) || !local ||
+        ((to->flags | from->flags) & RG_ARR_GROW))
         return false;
     int64_t n = 0;
     for (uint32_t l = 0; l < to->elem->nleaves; l++) {

@@ -186,7 +186,7 @@ rg_status rg_hvp(rg_kernel *k, const rg_arg *args, const rg_direction *direction
     rg_device *dev = k->module->dev;
     if (n && !directions)
         return rg_fail(ctx, RG_ERROR_ARGUMENT, "kernel '%s': the directions are null", k->fn->name);
-    if (k->ncaptured)
+    if (k->records.captures)
         return rg_fail(ctx, RG_ERROR_UNSUPPORTED,
                        "kernel '%s' captures values atomically, which a Hessian-vector product "
                        "does not record: take differences of gradients",

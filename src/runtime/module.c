@@ -176,9 +176,9 @@ static void kernel_init(rg_module *m, uint32_t index) {
     k->fn = f;
     k->nparams = f->params.n;
     k->params = RG_NEW_N(a, rg_param_use, k->nparams + 1);
-    k->nrecords =
-        rg_ad_records(a, m->unit->marked[index] ? m->unit->marked[index] : f, &k->ncaptured);
-    k->bindings = RG_NEW_N(a, rg_binding, k->nparams + k->nrecords + 1);
+    k->records = rg_ad_records(a, m->unit->marked[index] ? m->unit->marked[index] : f);
+    k->bindings = RG_NEW_N(a, rg_binding, k->nparams + k->records.all + 1);
+    k->kept = RG_NEW_N(a, uint8_t, k->records.all + 1);
     k->active = RG_NEW_N(a, uint8_t, k->nparams + 1);
     k->values = RG_NEW_N(a, const void *, k->nparams + 1);
     k->shapes = RG_NEW_N(a, const int64_t *, k->nparams + 1);
@@ -607,7 +607,6 @@ typedef struct want {
     rg_mode mode;
     const uint8_t *active; /* [params] */
     const uint8_t *wanted; /* [record arrays] */
-    bool alone;
 } want;
 
 /* In the module's arena, under its guard. */
@@ -617,13 +616,12 @@ static rg_program *program_new(const want *w, rg_variant *variant) {
     rg_program *p = RG_NEW(a, rg_program);
     p->kernel = k;
     p->mode = w->mode;
-    p->alone = w->alone;
     p->active = RG_NEW_N(a, uint8_t, k->nparams + 1);
     if (w->active && k->nparams)
         memcpy(p->active, w->active, k->nparams);
     if (w->wanted) {
-        p->wanted = RG_NEW_N(a, uint8_t, k->nrecords + 1);
-        memcpy(p->wanted, w->wanted, k->nrecords);
+        p->wanted = RG_NEW_N(a, uint8_t, k->records.all + 1);
+        memcpy(p->wanted, w->wanted, k->records.all);
     }
     const rg_fn *f = p->fn = variant ? variant->fn : k->fn;
     p->layout = rg_layout_make(a, f);
@@ -644,8 +642,8 @@ static rg_program *program_new(const want *w, rg_variant *variant) {
     p->reads = RG_NEW_N(a, uint8_t, k->nparams + 1);
     for (uint32_t i = 0; i < k->nparams; i++)
         p->reads[i] = k->params[i].is_array && rg_uses_of(f, i).reads;
-    if (p->mode == RG_ADJOINT && k->nrecords) {
-        p->records = RG_NEW_N(a, uint8_t, k->nrecords + 1);
+    if (p->mode == RG_ADJOINT && k->records.all) {
+        p->records = RG_NEW_N(a, uint8_t, k->records.all + 1);
         for (uint32_t i = k->nparams; i < f->params.n; i++)
             p->records[i - k->nparams] = rg_uses_of(f, i).reads;
     }
@@ -656,12 +654,17 @@ static rg_program *program_new(const want *w, rg_variant *variant) {
     return p;
 }
 
-int64_t rg_program_recorded(const rg_program *p, uint32_t i) {
+bool rg_program_record_shape(const rg_program *p, uint32_t i, int64_t *shape) {
     const rg_kernel *k = p->kernel;
     const rg_fn *f = p->fn;
-    rg_const c;
     const rg_ir_array *a = rg_array_at(f, f->params.at[k->nparams + i].array);
-    return evaluate(f, a->extents[0], k->values, k->shapes, 0, &c) ? c.i : -1;
+    rg_const c;
+    for (uint32_t x = 0; x < a->rank; x++) {
+        if (!evaluate(f, a->extents[x], k->values, k->shapes, 0, &c) || c.i < 0)
+            return false;
+        shape[x] = c.i;
+    }
+    return true;
 }
 
 static bool same(const uint8_t *a, const uint8_t *b, uint32_t n) {
@@ -669,9 +672,9 @@ static bool same(const uint8_t *a, const uint8_t *b, uint32_t n) {
 }
 
 static bool is_wanted(const rg_program *p, const want *w) {
-    return p->mode == w->mode && p->alone == w->alone &&
+    return p->mode == w->mode && !p->wanted == !w->wanted &&
            (!w->active || same(p->active, w->active, w->kernel->nparams)) &&
-           (!w->wanted || same(p->wanted, w->wanted, w->kernel->nrecords));
+           (!w->wanted || same(p->wanted, w->wanted, w->kernel->records.all));
 }
 
 static rg_status get(const want *w, rg_program **out) {
@@ -695,8 +698,7 @@ static rg_status get(const want *w, rg_program **out) {
             memcpy(copy, w->active, k->nparams);
         /* No groups: parameters that share a gradient get separate memory for it, added together
          * after the launch (record.c). */
-        rg_activity act = {
-            .nparams = k->nparams, .active = copy, .wanted = w->wanted, .alone = w->alone};
+        rg_activity act = {.nparams = k->nparams, .active = copy, .wanted = w->wanted};
         rg_status s = rg_kernel_variant(k, w->mode, &act, &variant);
         rg_ctx_free(k->module->ctx, copy, k->nparams + 1u);
         if (s != RG_OK)
@@ -723,8 +725,9 @@ rg_status rg_program_get(rg_kernel *k, rg_mode mode, const uint8_t *active, rg_p
     return get(&w, out);
 }
 
-rg_status rg_program_get_alone(rg_kernel *k, const uint8_t *active, rg_program **out) {
-    want w = {.kernel = k, .mode = RG_ADJOINT, .active = active, .alone = true};
+rg_status rg_program_get_keeping(rg_kernel *k, const uint8_t *active, const uint8_t *wanted,
+                                 rg_program **out) {
+    want w = {.kernel = k, .mode = RG_ADJOINT, .active = active, .wanted = wanted};
     return get(&w, out);
 }
 
@@ -735,7 +738,7 @@ bool rg_program_reads_record(const rg_program *p, uint32_t i) {
 rg_status rg_program_get_recording(const rg_program *p, rg_program **out) {
     rg_kernel *k = p->kernel;
     bool any = false;
-    for (uint32_t i = 0; i < k->nrecords && p->records; i++)
+    for (uint32_t i = 0; i < k->records.all && p->records; i++)
         any |= p->records[i];
     want w = {.kernel = k, .mode = any ? RG_RECORD : RG_PRIMAL, .wanted = any ? p->records : NULL};
     return get(&w, out);

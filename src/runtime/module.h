@@ -4,6 +4,7 @@
 
 #include "retrograd.h"
 
+#include "ad/ad.h"
 #include "compile/compile.h"
 #include "emit/layout.h"
 #include "ir/interp.h"
@@ -53,9 +54,9 @@ typedef struct rg_program {
     struct rg_kernel *kernel;
     rg_mode mode;
     uint8_t *active;     /* [params] */
-    uint8_t *wanted;     /* RG_RECORD: [record arrays] those that it fills */
+    uint8_t *wanted;     /* [record arrays] RG_RECORD: those that it fills; RG_ADJOINT: those that
+                            it may read; NULL: all */
     uint8_t *records;    /* RG_ADJOINT: [record arrays] those that it reads */
-    bool alone;          /* an adjoint without record arrays but those of captures */
     rg_variant *variant; /* NULL: the unit's own primal */
     const rg_fn *fn;
     rg_layout *layout;
@@ -75,16 +76,16 @@ struct rg_kernel {
     uint32_t index;
     const rg_fn *fn;
     uint32_t nparams;
-    uint32_t nrecords;  /* record arrays that programs of a recorded launch have besides (ad.h) */
-    uint32_t ncaptured; /* the first of them, which no adjoint can be without */
+    rg_record_counts records; /* arrays that programs of a recorded launch have besides */
     rg_param_use *params;
     rg_program *primal;   /* once asked for */
     rg_program *programs; /* the others, latest first */
     /* What the launch being made is on: a context runs one at a time. */
-    rg_binding *bindings;   /* [nparams + nrecords] */
+    rg_binding *bindings;   /* [nparams + records.all] */
     uint8_t *active;        /* [nparams] */
     const void **values;    /* [nparams] by-value parameters */
     const int64_t **shapes; /* [nparams] arrays */
+    uint8_t *kept;          /* [records.all] those that are not too large for the launch */
     uint32_t *same;         /* [nparams] 1 + earlier parameter with the same gradient; 0: none */
 };
 
@@ -110,16 +111,16 @@ const char *rg_kernel_fault(const rg_kernel *k);
 
 /* The program for a mode and its active parameters, built if need be; not yet prepared. */
 rg_status rg_program_get(rg_kernel *k, rg_mode mode, const uint8_t *active, rg_program **out);
-/* The adjoint that runs reductions again. */
-rg_status rg_program_get_alone(rg_kernel *k, const uint8_t *active, rg_program **out);
+/* The adjoint that reads no record arrays but those wanted (captures always are). */
+rg_status rg_program_get_keeping(rg_kernel *k, const uint8_t *active, const uint8_t *wanted,
+                                 rg_program **out);
 /* The primal that fills the record arrays which an adjoint reads; the primal itself when it reads
  * none. */
 rg_status rg_program_get_recording(const rg_program *adjoint, rg_program **out);
 /* Does the adjoint read record array i? */
 bool rg_program_reads_record(const rg_program *adjoint, uint32_t i);
-/* Elements of record array i (0 .. nrecords - 1) for the launch that k's values and shapes are of;
- * negative: no value. */
-int64_t rg_program_recorded(const rg_program *p, uint32_t i);
+/* Shape of record array i for the launch that k's values and shapes are of; false: no value. */
+bool rg_program_record_shape(const rg_program *p, uint32_t i, int64_t *shape);
 /* A variant for its text only. Free with rg_variant_free. */
 rg_status rg_kernel_variant(rg_kernel *k, rg_mode mode, const rg_activity *act, rg_variant **out);
 

@@ -30,13 +30,17 @@ typedef struct kept {
     uint32_t same; /* 1 + earlier parameter with the same gradient */
 } kept;
 
+enum {
+    RECORD_ALIGN = 64,
+    MOST_AXES = 16,       /* of a record array */
+    MOST_KEPT = 256 << 20 /* bytes of what could be had again */
+};
+
 /* A record array (ad.h): values that atomics captured in the launch, results of its reductions. */
 typedef struct recorded {
     size_t offset; /* in the record's memory */
-    int64_t shape[1];
+    int64_t shape[MOST_AXES];
 } recorded;
-
-enum { RECORD_ALIGN = 64, MOST_KEPT = 256 << 20 /* bytes of results that could be had again */ };
 
 struct rg_record {
     rg_handle handle;
@@ -45,7 +49,7 @@ struct rg_record {
     rg_program *adjoint; /* NULL: nothing is active */
     bool done;
     unsigned char *values;
-    recorded *recorded; /* [kernel->nrecords] NULL: nothing is */
+    recorded *recorded; /* [kernel->records.all] NULL: nothing is */
     rg_memory memory;   /* of all of them */
     kept params[];
 };
@@ -58,7 +62,7 @@ static void record_drop(rg_record *r) {
     rg_context_retain(ctx);
     if (r->memory.base)
         m->dev->ops->free(m->dev, &r->memory);
-    rg_ctx_free(ctx, r->recorded, r->kernel->nrecords * sizeof *r->recorded);
+    rg_ctx_free(ctx, r->recorded, r->kernel->records.all * sizeof *r->recorded);
     for (uint32_t i = 0; i < r->kernel->nparams; i++) {
         rg_held_drop(r->params[i].held);
         if (r->params[i].array)
@@ -166,39 +170,45 @@ static rg_status keep_after(rg_record *r, bool tape) {
     return RG_OK;
 }
 
-/* Elements of record array i for the launch being made. */
-static rg_status recorded_count(const rg_program *adjoint, uint32_t i, int64_t *count) {
+/* Shape and bytes of record array i for the launch being made. */
+static rg_status record_shape(const rg_program *adjoint, uint32_t i, int64_t *shape,
+                              size_t *bytes) {
     rg_kernel *k = adjoint->kernel;
-    *count = rg_program_recorded(adjoint, i);
-    if (*count >= 0)
-        return RG_OK;
-    return rg_fail(k->module->ctx, RG_ERROR_ARGUMENT,
-                   "kernel '%s': how often its atomics capture a value, or its reductions run, "
-                   "cannot be computed from these parameters",
-                   k->fn->name);
+    const rg_param *p = &adjoint->fn->params.at[k->nparams + i];
+    if (!rg_program_record_shape(adjoint, i, shape))
+        return rg_fail(k->module->ctx, RG_ERROR_ARGUMENT,
+                       "kernel '%s': how often its atomics capture a value, or its reductions run, "
+                       "cannot be computed from these parameters",
+                       k->fn->name);
+    *bytes = p->elem->size;
+    for (uint32_t x = 0; x < p->rank; x++)
+        if (shape[x] && *bytes > SIZE_MAX / 4 / (uint64_t)shape[x])
+            *bytes = SIZE_MAX / 4;
+        else
+            *bytes *= (size_t)shape[x];
+    return RG_OK;
 }
 
-static size_t recorded_item(const rg_program *adjoint, uint32_t i) {
-    return adjoint->fn->params.at[adjoint->kernel->nparams + i].elem->size;
-}
-
-/* Would the results of reductions take so much memory that they are better computed again? */
-static rg_status too_large(const rg_program *adjoint, bool *out) {
+/* Which of what the adjoint reads is kept: all captures, and of the rest, which can be had again by
+ * running the kernel, as much as has room. */
+static rg_status choose(const rg_program *adjoint, bool *all) {
     rg_kernel *k = adjoint->kernel;
     size_t left = rg_debug_asked("alone") ? 0 : MOST_KEPT;
-    *out = false;
-    for (uint32_t i = k->ncaptured; i < k->nrecords; i++) {
-        if (!rg_program_reads_record(adjoint, i))
+    *all = true;
+    for (uint32_t i = 0; i < k->records.all; i++) {
+        int64_t shape[MOST_AXES];
+        size_t bytes = 0;
+        k->kept[i] = 1;
+        if (i < k->records.captures || !rg_program_reads_record(adjoint, i))
             continue;
-        int64_t count;
-        rg_status s = recorded_count(adjoint, i, &count);
+        rg_status s = record_shape(adjoint, i, shape, &bytes);
         if (s != RG_OK)
             return s;
-        size_t item = recorded_item(adjoint, i);
-        *out |= (uint64_t)count > left / item;
-        if (*out)
-            return RG_OK;
-        left -= (size_t)count * item;
+        k->kept[i] = bytes <= left;
+        if (k->kept[i])
+            left -= bytes;
+        else
+            *all = false;
     }
     return RG_OK;
 }
@@ -209,48 +219,47 @@ static rg_status keep_records(rg_record *r) {
     rg_kernel *k = r->kernel;
     rg_device *dev = r->module->dev;
     rg_context *ctx = r->module->ctx;
-    r->recorded = rg_ctx_alloc(ctx, k->nrecords * sizeof *r->recorded);
+    r->recorded = rg_ctx_alloc(ctx, k->records.all * sizeof *r->recorded);
     if (!r->recorded)
         return RG_ERROR_MEMORY;
-    memset(r->recorded, 0, k->nrecords * sizeof *r->recorded);
+    memset(r->recorded, 0, k->records.all * sizeof *r->recorded);
     size_t bytes = 0;
-    for (uint32_t i = 0; i < k->nrecords; i++) {
+    for (uint32_t i = 0; i < k->records.all; i++) {
         recorded *c = &r->recorded[i];
         c->offset = bytes;
         if (!rg_program_reads_record(r->adjoint, i))
             continue;
-        rg_status s = recorded_count(r->adjoint, i, &c->shape[0]);
+        size_t more;
+        rg_status s = record_shape(r->adjoint, i, c->shape, &more);
         if (s != RG_OK)
             return s;
-        size_t item = recorded_item(r->adjoint, i);
-        if ((uint64_t)c->shape[0] > (SIZE_MAX / 4 - bytes) / item)
+        if (more >= SIZE_MAX / 4 - bytes)
             return rg_fail_memory(ctx);
-        bytes += ((size_t)c->shape[0] * item + RECORD_ALIGN) / RECORD_ALIGN * RECORD_ALIGN;
+        bytes += (more + RECORD_ALIGN) / RECORD_ALIGN * RECORD_ALIGN;
     }
     return dev->ops->alloc(dev, bytes + RECORD_ALIGN, &r->memory);
 }
 
 static void bind_records(rg_record *r) {
     rg_kernel *k = r->kernel;
-    for (uint32_t i = 0; r->recorded && i < k->nrecords; i++)
+    for (uint32_t i = 0; r->recorded && i < k->records.all; i++)
         k->bindings[k->nparams + i] = (rg_binding){.data = r->memory.at + r->recorded[i].offset,
                                                    .shape = r->recorded[i].shape};
 }
 
 /* The adjoint, and what has to run for it to have what it needs. */
 static rg_status programs(rg_kernel *k, rg_program **adjoint, rg_program **primal) {
-    bool any = false, large = false;
+    bool any = false, all = true;
     for (uint32_t i = 0; i < k->nparams; i++)
         any |= k->active[i];
     *adjoint = *primal = NULL;
     if (!any)
         return rg_launch_program(k, RG_PRIMAL, NULL, primal);
     rg_status s = rg_program_get(k, RG_ADJOINT, k->active, adjoint);
-    if (s == RG_OK && k->nrecords > k->ncaptured) {
-        s = too_large(*adjoint, &large);
-        if (s == RG_OK && large)
-            s = rg_program_get_alone(k, k->active, adjoint);
-    }
+    if (s == RG_OK)
+        s = choose(*adjoint, &all);
+    if (s == RG_OK && !all)
+        s = rg_program_get_keeping(k, k->active, k->kept, adjoint);
     if (s == RG_OK)
         s = rg_program_get_recording(*adjoint, primal);
     rg_program *both[2] = {*adjoint, *primal};
@@ -270,7 +279,7 @@ rg_status rg_record_make(rg_kernel *k, const rg_arg *args, size_t n, bool tape, 
     if (!r)
         return RG_ERROR_MEMORY;
     r->adjoint = adjoint;
-    s = adjoint && k->nrecords ? keep_records(r) : RG_OK;
+    s = adjoint && k->records.all ? keep_records(r) : RG_OK;
     bind_records(r);
     if (s == RG_OK)
         s = keep_before(r);

@@ -86,7 +86,7 @@ static rg_status produce(rg_kernel *k, const rg_emit_options *o, char **out, rg_
     if (s != RG_OK)
         return s;
     rg_activity act = {.nparams = k->nparams, .active = k->active, .group = NULL};
-    if (o->target == RG_TARGET_C && k->ncaptured &&
+    if (o->target == RG_TARGET_C && k->records.captures &&
         (o->mode == RG_MODE_ADJOINT || o->mode == RG_MODE_HVP))
         return rg_fail(ctx, RG_ERROR_UNSUPPORTED,
                        "kernel '%s' captures values atomically: its adjoint needs those that the "

@@ -57,6 +57,26 @@ void second(int n, double a[n], bool up)
 EOF
 sed -i '1i #include <stdbool.h>' mixed.c
 
+# y = x sin(1e17 s): every bit of the sums shows, and another order gives others.
+cat >kept.c <<'EOF'
+#include <math.h>
+void kept(int n, const double w[n], const double x[4], double y[4])
+{
+    double s[4] = {0, 0, 0, 0};
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        #pragma omp atomic
+        s[i % 4] += w[i];
+    }
+    double sum = 0;
+    #pragma omp parallel for reduction(+: sum)
+    for (int i = 0; i < n; i++)
+        sum += w[i];
+    for (int k = 0; k < 4; k++)
+        y[k] = x[k] * sin(1e17 * (s[k] + sum));
+}
+EOF
+
 # run_case NAME STATUS args... : runs the tool; output in out, messages in err
 run_case() {
     name=$1 want=$2
@@ -285,6 +305,19 @@ grep -q 'rest_b' out && problem="$problem rest is active"; done_case
 run_case emit-later-target 2 emit f.c --target cuda; has err "not in this version"; done_case
 run_case emit-unknown-target 2 emit f.c --target irr; has err "did you mean 'ir'"; done_case
 run_case explain 0 explain springs.c energy; has out "springs.c"; done_case
+run_case explain-kept 0 explain kept.c
+has out "kept: the result of this reduction, 8 bytes for each time it runs"
+has out "kept: what this loop's atomic sums leave in the array, 8 bytes for each element"; done_case
+run_case kept-exact 0 run kept.c kept n=100000 w=rand:1 x=ones y=zeros --mode adjoint --grad y=ones \
+    --threads 4 --out y=- --out x.grad=-
+[ "$(sed -n 's/^y //p' out)" = "$(sed -n 's/^x.grad //p' out)" ] ||
+    problem="$problem the adjoint has other sums than the launch"; done_case
+RETROGRAD_DEBUG=alone
+export RETROGRAD_DEBUG
+run_case kept-nothing 0 run kept.c kept n=3 w=zeros x=1,2,3,4 y=zeros --mode adjoint --grad y=ones \
+    --out x.grad=- --out w.grad=-
+has out "x.grad [4] 0 0 0 0"; has out "w.grad [3] 1.1e+18 1.2e+18 1.3e+18"; done_case
+unset RETROGRAD_DEBUG
 run_case bench 0 bench f.c f n=1000 x=rand y=zeros --repeat 3; has out "ratio"; done_case
 run_case bench-json 0 bench f.c f n=1000 x=rand y=zeros --repeat 2 --json
 has out '"adjoint_over_primal"'; done_case
