@@ -51,7 +51,8 @@ static void visit(walk *w, rg_iid i) {
     const bool *val = w->v->val;
     switch (ins->op) {
     case RG_SCALAR:
-        set(w, rg_result(f, i, 0), w->act->active[f->scalars.at[ins->imm.i].param]);
+        if (f->scalars.at[ins->imm.i].param < w->act->nparams)
+            set(w, rg_result(f, i, 0), w->act->active[f->scalars.at[ins->imm.i].param]);
         break;
     case RG_LOAD:
         w->v->loaded[ins->array] = true;
@@ -103,21 +104,37 @@ static void region(walk *w, rg_rid r) {
     }
 }
 
-rg_varied *rg_ad_varied(rg_arena *a, const rg_fn *f, const rg_activity *act) {
+static rg_varied *start(rg_arena *a, const rg_fn *f) {
     rg_varied *v = RG_NEW(a, rg_varied);
     v->val = RG_NEW_N(a, bool, f->vals.n);
     v->array = RG_NEW_N(a, bool, f->arrays.n);
     v->loaded = RG_NEW_N(a, bool, f->arrays.n);
     v->stored = RG_NEW_N(a, bool, f->arrays.n);
+    return v;
+}
+
+static void spread(walk *w) {
+    do {
+        w->changed = false;
+        region(w, w->f->body);
+    } while (w->changed);
+}
+
+rg_varied *rg_ad_varied(rg_arena *a, const rg_fn *f, const rg_activity *act) {
+    walk w = {f, act, start(a, f), false};
     for (uint32_t k = 1; k < f->arrays.n; k++) {
         const rg_ir_array *r = rg_array_at(f, k);
-        if (r->kind != RG_ARR_LOCAL && rg_elem_has_float(r->elem))
-            v->array[k] = act->active[r->param];
+        if (r->kind != RG_ARR_LOCAL && rg_elem_has_float(r->elem) && r->param < act->nparams)
+            w.v->array[k] = act->active[r->param];
     }
-    walk w = {f, act, v, false};
-    do {
-        w.changed = false;
-        region(&w, f->body);
-    } while (w.changed);
-    return v;
+    spread(&w);
+    return w.v;
+}
+
+rg_varied *rg_ad_varied_by(rg_arena *a, const rg_fn *f, rg_val v) {
+    rg_activity none = {.nparams = 0};
+    walk w = {f, &none, start(a, f), false};
+    set(&w, v, true);
+    spread(&w);
+    return w.v;
 }

@@ -11,5 +11,7 @@ typedef struct rg_varied {
 } rg_varied;
 
 rg_varied *rg_ad_varied(rg_arena *a, const rg_fn *f, const rg_activity *act);
+/* The same with one value in the place of the active inputs: what depends on v. */
+rg_varied *rg_ad_varied_by(rg_arena *a, const rg_fn *f, rg_val v);
 
 #endif

@@ -45,7 +45,7 @@ static void left_out(rg_adj *s, rg_iid i) {
     rg_access one = rg_access_of(f, i, ins->array);
     for (uint32_t k = 1; k < f->ins.n; k++) {
         const rg_ins *x = rg_ins_at(f, k);
-        if (x->op != RG_LOAD || x->array != ins->array || !x->parent ||
+        if (x->op != RG_LOAD || x->array != ins->array || !x->parent || (x->flags & RG_INS_KEPT) ||
             !rg_region_inside(f, x->parent, body))
             continue;
         rg_access other = rg_access_of(f, k, ins->array);
@@ -177,6 +177,10 @@ static void load(rg_adj *s, rg_iid i) {
     const rg_fn *f = s->f;
     const rg_ins *ins = rg_ins_at(f, i);
     rg_val idx[RG_MAX_AXES], r = rg_result(f, i, 0);
+    if (ins->flags & RG_INS_KEPT) {
+        s->fwd[r] = rg_b_zero(s->b, rg_type_of(f, r)); /* nobody looks */
+        return;
+    }
     rg_adj_indices(s, i, idx);
     s->fwd[r] = rg_b_load(s->b, s->data[ins->array], ins->leaf, idx, ins->flags);
     keep_name(s, r);

@@ -14,7 +14,7 @@
  * and would cost another pass over the data. */
 #include "ad/ad.h"
 
-#include "ad/active.h"
+#include "ad/captured.h"
 #include "ad/recorded.h"
 #include "ir/affine.h"
 
@@ -29,9 +29,10 @@ typedef struct prepare {
     rg_fn *f;
     rg_build *b;
     rg_diags *diags;
-    const bool *varied; /* [f arrays] NULL: of no interest */
-    rg_rid *life;       /* [f arrays] region in which a local lives; the body for the others */
-    bool *used;         /* [f vals] */
+    const rg_activity *act; /* NULL: gradients are of no interest */
+    const bool *varied;     /* [f arrays] */
+    rg_rid *life;           /* [f arrays] region in which a local lives; the body for the others */
+    bool *used;             /* [f vals] */
     rg_records records;
     RG_VEC(sum) sums;
     bool changed, failed;
@@ -42,13 +43,9 @@ static void refuse(prepare *p, rg_loc loc, const char *hint, const char *what) {
     p->failed = true;
 }
 
-/* The parallel around region r that shares array a among its iterations; 0: none. */
-static rg_iid shared_by(const prepare *p, rg_rid r, rg_aid a) {
-    const rg_fn *f = p->f;
-    for (rg_iid o; (o = rg_region_at(f, r)->owner) != 0; r = rg_ins_at(f, o)->parent)
-        if (rg_ins_at(f, o)->op == RG_PARALLEL)
-            return rg_region_inside(f, p->life[a], rg_ins_at(f, o)->region[0]) ? 0 : o;
-    return 0;
+/* The parallel around i that shares array a among its iterations; 0: none. */
+static rg_iid shared_by(const prepare *p, rg_iid i, rg_aid a) {
+    return rg_ad_shared_by(p->f, p->life[a], i);
 }
 
 static rg_val combine(rg_build *b, rg_red kind, rg_val old, rg_val v) {
@@ -119,14 +116,32 @@ static void expand(prepare *p, rg_iid i) {
     take_out(p, i);
 }
 
+/* v, which was recorded of i's result; its cotangent is that of what the element held before. */
+static rg_val shifted(prepare *p, rg_iid i, rg_val v) {
+    rg_fn *f = p->f;
+    const rg_ins ins = *rg_ins_at(f, i);
+    rg_val idx[16];
+    for (uint32_t k = 0; k < rg_ins_nindices(f, &ins) && k < 16; k++)
+        idx[k] = rg_operand(f, i, k);
+    rg_iid d = rg_value_at(f, v)->def;
+    const rg_region *g = rg_region_at(f, rg_ins_at(f, d)->parent);
+    rg_b_push_before(p->b, g->ins.at[rg_record_place_of(f, d) + 1]);
+    rg_val x = rg_b_load(p->b, ins.array, ins.leaf, idx, RG_INS_ATOMIC | RG_INS_KEPT);
+    v = rg_b_op2(p->b, RG_RECORDED, x, v);
+    rg_b_pop(p->b);
+    return v;
+}
+
 /* i's result is what it was at the launch. */
 static void record(prepare *p, rg_iid i) {
     rg_fn *f = p->f;
     const rg_ins ins = *rg_ins_at(f, i);
     const char *name = rg_array_at(f, ins.array)->name;
-    if (p->varied && p->varied[ins.array] && rg_mem_is_float(rg_ins_leaf(f, &ins)->mem)) {
-        refuse(p, ins.loc,
-               "capture an integer (a place or a number), or use a reduction or a serial loop",
+    rg_captured how = RG_CAPTURED_CONSTANT;
+    if (p->act && p->varied[ins.array] && rg_mem_is_float(rg_ins_leaf(f, &ins)->mem))
+        how = rg_ad_captured(f->arena, f, p->act, i, shared_by(p, i, ins.array));
+    if (how == RG_CAPTURED_ORDER) {
+        refuse(p, ins.loc, RG_CAPTURED_HINT,
                rg_format(f->arena,
                          "the value that this atomic operation finds in '%s' has a gradient which "
                          "depends on the order of the iterations",
@@ -147,6 +162,8 @@ static void record(prepare *p, rg_iid i) {
     p->changed = true;
     if (p->records.recording)
         return;
+    if (how == RG_CAPTURED_SHIFT)
+        v = shifted(p, i, v);
     replace(p, r, v);
     if (ins.op == RG_LOAD)
         take_out(p, i);
@@ -182,28 +199,13 @@ static void visit_reduction(prepare *p, rg_iid i) {
     }
 }
 
-/* Does the parallel loop around atomic load i write its array? Only atomics may. */
-static bool changes_meanwhile(const prepare *p, rg_iid i) {
-    const rg_fn *f = p->f;
-    rg_aid a = rg_ins_at(f, i)->array;
-    rg_iid loop = shared_by(p, rg_ins_at(f, i)->parent, a);
-    for (uint32_t k = 1; k < f->ins.n && loop; k++) {
-        const rg_ins *ins = rg_ins_at(f, k);
-        bool writes = ins->op == RG_RMW || ins->op == RG_ADDTO || ins->op == RG_STORE;
-        if (ins->parent && writes && ins->array == a &&
-            rg_region_inside(f, ins->parent, rg_ins_at(f, loop)->region[0]))
-            return true;
-    }
-    return false;
-}
-
 static bool is_captured(const prepare *p, rg_iid i) {
     const rg_ins *ins = rg_ins_at(p->f, i);
     if (ins->op == RG_LOAD)
         return (ins->flags & RG_INS_ATOMIC) && p->used[rg_result(p->f, i, 0)] &&
-               changes_meanwhile(p, i);
+               rg_ad_changes(p->f, shared_by(p, i, ins->array), ins->array);
     return ins->op == RG_RMW && ins->nres && p->used[rg_result(p->f, i, 0)] &&
-           shared_by(p, ins->parent, ins->array);
+           shared_by(p, i, ins->array);
 }
 
 static void learn(prepare *p) {
@@ -236,7 +238,7 @@ static void find_sums(prepare *p, bool alone) {
         if (!ins->parent || !(adds || other) || !loaded[ins->array] ||
             !rg_mem_is_float(rg_ins_leaf(f, ins)->mem))
             continue;
-        sum x = {shared_by(p, ins->parent, ins->array), ins->array};
+        sum x = {shared_by(p, i, ins->array), ins->array};
         bool known = !x.loop || rg_access_same_iteration(f, i, i, x.loop);
         for (uint32_t k = 0; k < p->sums.n; k++)
             known |= p->sums.at[k].loop == x.loop && p->sums.at[k].array == x.array;
@@ -281,7 +283,7 @@ static void visit_rest(prepare *p, rg_iid i) {
     rg_ins *ins = rg_ins_at(f, i);
     if (ins->op != RG_RMW)
         return;
-    if (!shared_by(p, ins->parent, ins->array)) {
+    if (!shared_by(p, i, ins->array)) {
         expand(p, i);
         return;
     }
@@ -362,6 +364,7 @@ rg_fn *rg_ad_prepare(rg_arena *a, const rg_fn *f, const rg_activity *act, rg_mod
     prepare p = start(c, d);
     uint32_t n = c->ins.n;
     if (mode != RG_TANGENT) {
+        p.act = act;
         p.varied = rg_ad_varied(a, c, act)->array;
         p.records.wanted = act->wanted;
         all_records(&p, alone);

@@ -9,6 +9,7 @@
 #include "ad/active.h"
 #include "ad/ad.h"
 #include "ad/adjoint.h"
+#include "ad/captured.h"
 #include "ad/rules.h"
 #include "ad/start.h"
 #include "ir/build.h"
@@ -19,6 +20,7 @@ typedef struct tangent {
     rg_build *b;
     rg_arena *arena;
     rg_diags *diags;
+    const rg_activity *act;
     rg_varied *varied;
     rg_val *map;           /* [f vals] */
     rg_val *dot;           /* [f vals] 0: zero */
@@ -101,6 +103,25 @@ static const rg_val *indices(tangent *t, rg_iid i, rg_val *out) {
     return out;
 }
 
+#define ORDER_MATTERS                                                                              \
+    "the value that an atomic operation finds has a tangent which depends on the order of the "    \
+    "iterations"
+
+/* What the atomic operation i finds has a tangent that is known: none, or that of what the element
+ * held before the loop; or it is refused. */
+static rg_captured captured(tangent *t, rg_iid i) {
+    const rg_fn *f = t->f;
+    const rg_ins *ins = rg_ins_at(f, i);
+    rg_iid loop = rg_ad_shared_by(f, rg_ad_life(f, ins->array), i);
+    if (!(ins->op == RG_RMW || ins->flags & RG_INS_ATOMIC) || !loop ||
+        !rg_ad_changes(f, loop, ins->array))
+        return RG_CAPTURED_SHIFT;
+    rg_captured how = rg_ad_captured(t->arena, f, t->act, i, loop);
+    if (how == RG_CAPTURED_ORDER)
+        refuse(t, ins->loc, RG_CAPTURED_HINT, ORDER_MATTERS);
+    return how;
+}
+
 static void memory(tangent *t, rg_iid i) {
     const rg_fn *f = t->f;
     rg_ins ins = *rg_ins_at(f, i);
@@ -117,7 +138,7 @@ static void memory(tangent *t, rg_iid i) {
         rg_val r = rg_result(f, i, 0);
         t->map[r] = rg_b_load(b, a, ins.leaf, idx, ins.flags);
         rg_b_name(b, t->map[r], rg_value_at(f, r)->name);
-        if (flt && s)
+        if (flt && s && captured(t, i) != RG_CAPTURED_CONSTANT)
             t->dot[r] = rg_b_load(b, s, ins.leaf, idx, ins.flags);
         name_dot(t, r);
         break;
@@ -135,11 +156,18 @@ static void memory(tangent *t, rg_iid i) {
     case RG_RMW: {
         rg_onto *o =
             flt && s && t->reductions ? rg_adj_onto_of(t->reductions, ins.array, ins.leaf) : NULL;
+        if (flt && s && !o && ins.imm.i == RG_RED_ADD) {
+            rg_captured how = captured(t, i);
+            rg_val r = rg_result(f, i, 0);
+            t->map[r] = rg_b_rmw(b, RG_RED_ADD, a, ins.leaf, idx, t->map[v], ins.flags);
+            if (t->dot[v])
+                rg_b_addto(b, s, ins.leaf, idx, t->dot[v], RG_INS_ATOMIC);
+            if (how == RG_CAPTURED_SHIFT)
+                t->dot[r] = rg_b_load(b, s, ins.leaf, idx, 0);
+            return;
+        }
         if (flt && s && !o) {
-            refuse(t, ins.loc,
-                   "capture an integer (a place or a number), or use a reduction or a serial loop",
-                   "the value that an atomic operation finds has a tangent which depends on the "
-                   "order of the iterations");
+            refuse(t, ins.loc, RG_CAPTURED_HINT, ORDER_MATTERS);
             return;
         }
         if (o && t->dot[v])
@@ -209,7 +237,8 @@ static void uses_of(tangent *t, rg_rid r, uint8_t *seen, rg_iid *captures) {
         if (ins->op == RG_STORE || ins->op == RG_ADDTO || ins->op == RG_RMW)
             seen[ins->array] |= 2;
         if (ins->op == RG_RMW) {
-            if (rg_mem_is_float(rg_ins_leaf(f, ins)->mem) && t->shadow[ins->array])
+            bool sum = ins->imm.i == RG_RED_ADD; /* captured, or it would be an addto */
+            if (rg_mem_is_float(rg_ins_leaf(f, ins)->mem) && t->shadow[ins->array] && !sum)
                 seen[ins->array] |= 8;
             if (ins->nres)
                 *captures = g->ins.at[k];
@@ -457,7 +486,8 @@ static void region(tangent *t, rg_rid r) {
 
 rg_fn *rg_ad_tangent(rg_arena *a, const rg_fn *f, const rg_activity *act, const rg_ad_options *o,
                      rg_diags *d) {
-    tangent t = {.f = f, .arena = a, .diags = d, .strict = o && o->strict_edges};
+    tangent t = {.f = f, .arena = a, .diags = d, .act = act};
+    t.strict = o && o->strict_edges;
     t.g = rg_ad_start(a, f, f->mode == RG_ADJOINT ? RG_HVP : RG_TANGENT);
     t.b = rg_b_new(t.g);
     t.varied = rg_ad_varied(a, f, act);

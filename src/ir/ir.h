@@ -126,7 +126,8 @@ enum {                         /* flags of instructions */
            512, /* addto: what several iterations would add, summed by one (explain) */
        RG_INS_KEPT =
            1024, /* copy, in what is differentiated: what the recorded launch left in the array,
-                    which is what it holds but for rounding: no change to derivatives */
+                    which is what it holds but for rounding: no change to derivatives.
+                    load: a recorded value takes its place, it has the cotangent only */
        RG_INS_SCALARIZED =
            64 /* addto/parallel whose atomic was turned into a reduction (explain) */
 };

@@ -35,6 +35,8 @@ static unsigned what_it_does(const rg_fn *f, rg_iid i, rg_aid a) {
     const rg_ins *ins = rg_ins_at(f, i);
     switch (ins->op) {
     case RG_LOAD:
+        if (ins->flags & RG_INS_KEPT)
+            return 0; /* nobody looks at the value */
         return ins->array == a ? READS : 0;
     case RG_STORE:
         return ins->array == a ? WRITES : 0;
