@@ -7,6 +7,7 @@
 
 typedef struct rg_ad_options {
     bool strict_edges; /* one-sided limits instead of the conventional zeros */
+    bool keep; /* costly results are kept in loops of any length, not computed twice (kept.c) */
 } rg_ad_options;
 
 /* New function in arena a, or NULL with errors in d that name lines and the way out. The primal is
@@ -53,6 +54,8 @@ bool rg_ad_algebra(rg_fn *f);
 /* Adjoints: what is added where two floats are equal, as at the ties of a max, is added under a
  * test: the other elements are not touched. After the above. */
 bool rg_ad_skip_zeros(rg_fn *f);
+/* Adjoints: reversed loops whose iterations are independent run upwards. After optimisation. */
+bool rg_ad_reorder(rg_fn *f, const rg_activity *act);
 /* Stencils: turns scattered addto's of a parallel whose indices are iv + constant into a gather. */
 bool rg_ad_gather(rg_fn *f, const rg_activity *act);
 

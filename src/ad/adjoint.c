@@ -577,7 +577,7 @@ rg_fn *rg_ad_adjoint(rg_arena *a, const rg_fn *f, const rg_activity *act, const 
     s.scalar_grad = RG_NEW_N(a, rg_aid, f->params.n + 1);
     s.saved = RG_NEW_N(a, rg_saved *, f->ins.n);
     s.old = RG_NEW_N(a, rg_val, f->ins.n);
-    s.kept = RG_NEW_N(a, rg_kept, f->ins.n);
+    s.kept = RG_NEW_N(a, rg_kept *, f->ins.n);
     s.snapshots = RG_NEW_N(a, rg_wholes, f->ins.n);
     s.root = f->body;
     s.frame = s.g->body;
@@ -589,6 +589,7 @@ rg_fn *rg_ad_adjoint(rg_arena *a, const rg_fn *f, const rg_activity *act, const 
         return NULL;
     rg_b_yield(s.b, NULL, 0);
     rg_ad_map_extents(s.g, f, s.fwd);
+    rg_adj_keep_decide(&s);
     rg_adj_export(s.g);
     return s.g;
 }

@@ -64,6 +64,26 @@ typedef struct rg_onto {
 
 typedef RG_VEC(rg_onto) rg_ontos;
 
+/* Results of one instruction that the sweep of a region stored: one for each iteration of the loops
+ * between the two. */
+typedef struct rg_kept {
+    struct rg_kept *outer; /* stored by a sweep around this one, too */
+    rg_rid root;           /* region of f */
+    uint32_t n;
+    rg_iid loops[4]; /* of f, outermost first */
+    rg_aid *array;   /* [results] of g */
+    rg_iid *store;   /* [results] of g */
+} rg_kept;
+
+/* `loaded` may take the place of `computed`; both are values of g, and store stored the former. */
+typedef struct rg_kept_load {
+    rg_iid store;
+    rg_val loaded, computed;
+} rg_kept_load;
+
+/* Loops with at most so many iterations in all are always worth it. */
+enum { RG_KEPT_TRIPS = 512 };
+
 typedef enum rg_red_mode {
     RG_RED_AS_IS,   /* the primal's */
     RG_RED_PASS,    /* nothing: the accumulator passes */
@@ -89,7 +109,11 @@ typedef struct rg_adj {
     rg_aid *scalar_grad;  /* [params] */
     rg_saved **saved;     /* [f ins] loops */
     bool *seen;           /* [f vals] scratch of captured() */
-    struct rg_kept *kept; /* [f ins] results of costly ops that deeper sweeps load again */
+    /* Results that deeper sweeps load instead of computing them again: kept.c. */
+    rg_kept **kept;         /* [f ins] innermost sweep first; NULL: nothing is kept */
+    bool keeping;                  /* this sweep stores what is kept for its root */
+    RG_VEC(rg_kept_load) loads;
+    RG_VEC(rg_iid) stores; /* of g: all that are for loads only */
     rg_val *old;          /* [f ins] store, addto: the value that it overwrote */
     rg_wholes *snapshots; /* [f ins] parallel: tracked arrays as they were before it */
     rg_rid *life;         /* [f arrays] region of f that holds its alloc; the body for parameters */
@@ -119,17 +143,17 @@ void rg_adj_forward_one(rg_adj *s, rg_iid i, bool augmented); /* one instruction
  */
 bool rg_adj_sets_together(const rg_adj *s, rg_iid access);
 void rg_adj_indices(rg_adj *s, rg_iid access, rg_val *out);
+/* max(hi - lo, 0) as i64. */
+rg_val rg_adj_trip_count(rg_adj *s, rg_val lo, rg_val hi);
 /* The reduction that a `red` belongs to: index among the parallel's reductions. */
 uint32_t rg_adj_red_index(const rg_fn *f, rg_iid red, rg_iid parallel);
 
-/* kept.c: results of costly ops in loops of few constant trips, computed once for each sweep of the
- * region around those loops and loaded by the sweeps of their iterations. */
-typedef struct rg_kept {
-    rg_rid root; /* the sweep of f that saved it; 0: none */
-    rg_aid array;
-} rg_kept;
-bool rg_adj_load_kept(rg_adj *s, rg_iid i);
+/* kept.c: costly results, computed once for each sweep of the region around their loops. keep_in:
+ * before a loop (nest NULL: not inside another that it was called for), makes room. keep: after the
+ * results of i were computed, stores and loads. decide: at the end. */
+void rg_adj_keep_in(rg_adj *s, rg_iid loop, rg_kept *nest, rg_val *trips, int64_t all);
 void rg_adj_keep(rg_adj *s, rg_iid i);
+void rg_adj_keep_decide(rg_adj *s);
 
 /* state.c: saving and restoring tracked arrays */
 void rg_adj_classify(rg_adj *s);

@@ -310,8 +310,7 @@ static rg_aid save_array(rg_adj *s, rg_val arg, rg_val trips) {
     return rg_adj_frame_array(s, name, e, 1, RG_ARR_SAVE | RG_ARR_GROW);
 }
 
-/* max(hi - lo, 0) as i64. */
-static rg_val trip_count(rg_adj *s, rg_val lo, rg_val hi) {
+rg_val rg_adj_trip_count(rg_adj *s, rg_val lo, rg_val hi) {
     rg_build *b = s->b;
     rg_val d = rg_b_op2(b, RG_SUB, rg_b_cast(b, RG_I64, hi), rg_b_cast(b, RG_I64, lo));
     rg_val zero = rg_b_int(b, RG_I64, 0);
@@ -339,7 +338,7 @@ static void loop(rg_adj *s, rg_iid i, bool augmented) {
         s->saved[i] = v;
         v->carried = RG_NEW_N(s->arena, rg_aid, n + 1);
         if (counted) {
-            v->trips = trip_count(s, lo, hi);
+            v->trips = rg_adj_trip_count(s, lo, hi);
         } else {
             trip = rg_adj_frame_array(s, "trips", rg_elem_scalar(RG_M_I64), 0, 0);
             rg_b_store(b, trip, 0, NULL, rg_b_int(b, RG_I64, 0), 0);
@@ -349,6 +348,9 @@ static void loop(rg_adj *s, rg_iid i, bool augmented) {
             v->carried[k] = save_array(s, body->args.at[carried + k], v->trips);
         rg_adj_prepare_saves(s, i, v);
         s->logging = v;
+        if (counted)
+            rg_adj_keep_in(s, i, NULL, NULL, 1);
+        s->keeping = true;
     }
     rg_iid j =
         counted ? rg_b_for(b, lo, hi, in, n, ins.flags & RG_INS_REVERSE) : rg_b_loop(b, in, n);
@@ -374,9 +376,14 @@ static void loop(rg_adj *s, rg_iid i, bool augmented) {
     yields(s, ins.region[0]);
     rg_b_pop(b);
     s->logging = outer;
-    if (augmented && !counted)
-        v->trips = rg_b_load(b, trip, 0, NULL, 0);
+    if (augmented) {
+        s->keeping = false;
+        if (!counted)
+            v->trips = rg_b_load(b, trip, 0, NULL, 0);
+    }
     results(s, i, j);
+    if (counted)
+        rg_adj_keep(s, i);
 }
 
 static void parallel(rg_adj *s, rg_iid i, bool augmented) {
@@ -400,11 +407,14 @@ static void parallel(rg_adj *s, rg_iid i, bool augmented) {
     bind_args(s, ins.region[0]);
     rg_saved *outer = s->logging;
     uint32_t in_if = s->in_if;
+    bool keeping = s->keeping;
     s->logging = NULL;
+    s->keeping = false;
     s->in_if = 0;
     s->in_parallel = true;
     region(s, ins.region[0], false);
     s->in_parallel = false;
+    s->keeping = keeping;
     s->logging = outer;
     s->in_if = in_if;
     yields(s, ins.region[0]);
@@ -531,8 +541,6 @@ static void instruction(rg_adj *s, rg_iid i, bool augmented) {
     }
     default: {
         rg_val x[3] = {0}, r = rg_result(f, i, 0);
-        if (rg_adj_load_kept(s, i))
-            break;
         for (uint32_t k = 0; k < ins->nopnd && k < 3; k++)
             x[k] = s->fwd[rg_operand(f, i, k)];
         s->fwd[r] = rg_b_pure(s->b, (rg_op)ins->op, rg_type_of(f, r), x, ins->nopnd, ins->imm.i);

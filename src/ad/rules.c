@@ -99,6 +99,9 @@ rg_val rg_rule_partial(rg_build *b, rg_op op, uint32_t k, const rg_val x[3], rg_
         s = k < 3 ? rg_ops[op].partial[k] : "";
     if (!*s)
         return 0;
+    double one;
+    if (op == RG_DIV && k == 1 && rg_val_const_real(b->fn, x[0], &one) && one == 1)
+        s = "r r mul neg"; /* r is 1/y: no second division */
     machine m = {.b = b, .type = rg_type_of(b->fn, r), .x = x, .r = r};
     while (*s) {
         size_t n = strcspn(s, " ");

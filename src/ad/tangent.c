@@ -298,7 +298,6 @@ static void other_reductions(tangent *t, rg_iid i, const bool *with) {
     s->bar = RG_NEW_N(t->arena, rg_val, f->vals.n);
     s->data = RG_NEW_N(t->arena, rg_aid, f->arrays.n);
     s->old = RG_NEW_N(t->arena, rg_val, f->ins.n);
-    s->kept = RG_NEW_N(t->arena, rg_kept, f->ins.n);
     s->saved = RG_NEW_N(t->arena, rg_saved *, f->ins.n);
     s->snapshots = RG_NEW_N(t->arena, rg_wholes, f->ins.n);
     for (uint32_t a = 1; a < f->arrays.n; a++) {

@@ -21,6 +21,7 @@ static void optimise(rg_fn *f) {
 /* Decides how gradients accumulate; cleans up after. */
 static void accumulate(rg_fn *f, const rg_activity *act) {
     bool changed = rg_ad_algebra(f);
+    rg_ad_reorder(f, act);
     rg_debug_stage(f, "algebra");
     if (rg_ad_gather(f, act)) {
         changed = true;
@@ -50,7 +51,7 @@ static rg_activity with_records(rg_arena *a, const rg_activity *act, uint32_t n)
 
 static rg_fn *build(rg_variant *v, const rg_unit *u, const rg_fn *f, rg_mode mode,
                     const rg_activity *act) {
-    rg_ad_options o = {.strict_edges = u->strict_edges};
+    rg_ad_options o = {.strict_edges = u->strict_edges, .keep = true};
     rg_arena *a = v->arena;
     if (mode == RG_PRIMAL || mode == RG_RECORD) {
         rg_fn *primal =

@@ -18,6 +18,8 @@ bool rg_opt_licm(rg_fn *f);
  * load + add + store to addto; atomic addto to an element that is the same throughout a parallel to
  * a reduction, throughout a loop to one addto after it. */
 bool rg_opt_promote(rg_fn *f);
+/* Writes to a local array that nobody reads before it is overwritten as a whole. */
+bool rg_opt_dse(rg_fn *f);
 bool rg_opt_unroll(rg_fn *f); /* for loops of constant trip count <= 8 and small bodies */
 bool rg_opt_indvar(rg_fn *f); /* carried integers that step by a constant become affine in the iv */
 

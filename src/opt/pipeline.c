@@ -2,7 +2,7 @@
  *
  *   ssa   promote rank-0 locals -> fold -> cse -> dce
  *   run   ssa, then rounds of
- *           fold -> cse -> dce -> unroll -> indvar -> promote -> licm
+ *           fold -> cse -> dce -> unroll -> indvar -> promote -> dse -> licm
  *         until a round changes nothing, MAX_ROUNDS at most
  *
  * A pass that found nothing to do is left out until another one has changed something. After each
@@ -13,7 +13,7 @@
 
 enum { MAX_ROUNDS = 8 };
 
-enum { SCALARS, FOLD, CSE, DCE, UNROLL, INDVAR, PROMOTE, LICM, N_PASSES };
+enum { SCALARS, FOLD, CSE, DCE, UNROLL, INDVAR, PROMOTE, DSE, LICM, N_PASSES };
 
 static const struct {
     bool (*run)(rg_fn *f);
@@ -26,6 +26,7 @@ static const struct {
     [UNROLL] = {rg_opt_unroll, "unroll"},
     [INDVAR] = {rg_opt_indvar, "indvar"},
     [PROMOTE] = {rg_opt_promote, "promote"},
+    [DSE] = {rg_opt_dse, "dse"},
     [LICM] = {rg_opt_licm, "licm"},
 };
 
@@ -88,6 +89,7 @@ void rg_opt_run(rg_fn *f, const rg_opt_options *o) {
         /* Promotion first: what licm moves may put a loop into a branch, and a loop whose element
          * was written just before needs none. */
         changed |= step(&p, PROMOTE);
+        changed |= step(&p, DSE);
         changed |= step(&p, LICM);
         if (!changed)
             break;

@@ -396,7 +396,9 @@ static void copy(rg_cprint *p, rg_iid i) {
         check_axes(p, i, s->array, to - from, NULL);
     else
         check_axes(p, i, s->array2, from - to, NULL);
-    rg_text_format(p->out, "rg_copy(%s, %s, %s%ssizeof(%s));\n",
+    bool apart = s->array != s->array2 && (f->arrays.at[s->array].kind == RG_ARR_LOCAL ||
+                                           f->arrays.at[s->array2].kind == RG_ARR_LOCAL);
+    rg_text_format(p->out, "%s(%s, %s, %s%ssizeof(%s));\n", apart ? "rg_copy_apart" : "rg_copy",
                    rg_c_slice_text(p, i, s->array, to > from ? to - from : 0),
                    rg_c_slice_text(p, i, s->array2, from > to ? from - to : 0), count,
                    *count ? " * " : "",

@@ -6,6 +6,7 @@
  * of the primal: its sums keep the source's order.
  *
  * `#pragma GCC unroll` over loops of few constant trips: small matrices become straight-line code.
+ * Not over those that make vectors by themselves.
  */
 #include "emit/c/cpu.h"
 
@@ -14,7 +15,7 @@
 #include "ir/poly.h"
 #include "ir/sum.h"
 
-enum { UNROLL_TRIPS = 16, UNROLL_SIZE = 2048, SIMD_ACCESSES = 64 };
+enum { UNROLL_TRIPS = 16, UNROLL_SIZE = 2048, SIMD_ACCESSES = 64, VECTOR_TRIPS = 8 };
 
 typedef RG_VEC(rg_iid) iids;
 
@@ -182,12 +183,20 @@ bool rg_cpu_simd(rg_cprint *p, rg_iid i) {
     return true;
 }
 
+/* Will the C compiler see that the loop's iterations are independent? Straight-line code it would
+ * only piece together again, pair by pair. */
+static bool vectors(rg_cprint *p, rg_iid i) {
+    const rg_ins *q = &p->f->ins.at[i];
+    iids all = {0};
+    return !q->nres && collect(p, q->region[0], &all) && apart(p, i, &all);
+}
+
 void rg_cpu_loop_hint(rg_cprint *p, rg_iid i) {
     int64_t trips = most_trips(p->f, i);
     bool triangle = trips && !constant_trips(p->f, i); /* too short for vectors with a rest */
     if (!triangle && rg_cpu_simd(p, i))
         return;
-    if (trips < 2 || p->checked)
+    if (trips < 2 || p->checked || (!triangle && trips >= VECTOR_TRIPS && vectors(p, i)))
         return;
     if (trips * unrolled_size(p, p->f->ins.at[i].region[0]) > UNROLL_SIZE)
         return;

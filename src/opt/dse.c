@@ -1,0 +1,136 @@
+/* Dead stores: writes to a local array that nobody reads before the array comes to life anew, is
+ * copied over as a whole, or goes.
+ *
+ * The backward sweep of a loop puts memory back as it was, element by element; where the iteration
+ * before begins with a copy of the whole array, or nothing reads it any more, that was for nothing.
+ *
+ * Backwards over structured code, in two walks. The first finds for each region which arrays it
+ * reads before it overwrites them whole (used), and which it surely overwrites whole (killed). The
+ * second carries what is live: before a region that is used + (after - killed), and at the end of a
+ * loop's body what is live after the loop or used by the next iteration. */
+#include "opt/opt.h"
+
+#include "opt/rewrite.h"
+
+#include <string.h>
+
+enum { MAX_BITS = 1 << 26 }; /* regions times arrays: larger functions are left as they are */
+
+typedef struct dse {
+    rg_fn *f;
+    rg_arena *scratch;
+    uint32_t *number; /* [arrays] 1 + index into the sets; 0: not ours */
+    uint32_t n;
+    bool **used, **killed; /* [regions][n] */
+    bool changed;
+} dse;
+
+/* Does i overwrite all of `its` array? Of a copy: the array that it writes. */
+static bool overwrites(const rg_fn *f, const rg_ins *i) {
+    return i->op == RG_ALLOC ||
+           (i->op == RG_COPY && rg_array_at(f, i->array)->rank <= rg_array_at(f, i->array2)->rank);
+}
+
+static void both(dse *d, bool *used, bool *killed, const bool *u, const bool *k) {
+    for (uint32_t a = 0; a < d->n; a++) {
+        used[a] = u[a] || (used[a] && !k[a]);
+        killed[a] |= k[a];
+    }
+}
+
+static void summarise(dse *d, rg_rid r) {
+    const rg_fn *f = d->f;
+    bool *used = d->used[r] = RG_NEW_N(d->scratch, bool, d->n);
+    bool *killed = d->killed[r] = RG_NEW_N(d->scratch, bool, d->n);
+    bool *none = RG_NEW_N(d->scratch, bool, d->n);
+    for (uint32_t q = rg_region_at(f, r)->ins.n; q-- > 0;) {
+        const rg_ins *i = rg_ins_at(f, rg_region_at(f, r)->ins.at[q]);
+        for (int s = 0; s < 2; s++)
+            if (i->region[s])
+                summarise(d, i->region[s]);
+        uint32_t a = i->array ? d->number[i->array] : 0, from;
+        if (i->op == RG_IF) {
+            bool *u = RG_NEW_N(d->scratch, bool, d->n), *k = RG_NEW_N(d->scratch, bool, d->n);
+            for (uint32_t x = 0; x < d->n; x++) {
+                u[x] = d->used[i->region[0]][x] || d->used[i->region[1]][x];
+                k[x] = d->killed[i->region[0]][x] && d->killed[i->region[1]][x];
+            }
+            both(d, used, killed, u, k);
+        } else if (i->region[0]) {
+            both(d, used, killed, d->used[i->region[0]],
+                 i->op == RG_LOOP ? d->killed[i->region[0]] : none);
+        } else if (overwrites(f, i)) {
+            if (a) {
+                used[a - 1] = false;
+                killed[a - 1] = true;
+            }
+        } else if (a && (i->op == RG_LOAD || i->op == RG_EXTENT || i->nres)) {
+            used[a - 1] = true;
+        }
+        if (i->op == RG_COPY && (from = d->number[i->array2]) != 0)
+            used[from - 1] = true;
+    }
+}
+
+static void clean(dse *d, rg_rid r, bool *live) {
+    rg_fn *f = d->f;
+    uint32_t total = rg_region_at(f, r)->ins.n, to = total;
+    for (uint32_t q = total; q-- > 0;) {
+        rg_iid id = rg_region_at(f, r)->ins.at[q];
+        const rg_ins *i = rg_ins_at(f, id);
+        uint32_t a = i->array ? d->number[i->array] : 0, from;
+        bool writes = i->op == RG_STORE || i->op == RG_ADDTO || i->op == RG_RMW || i->op == RG_COPY;
+        if (a && writes && !i->nres && !live[a - 1]) {
+            d->changed = true;
+            continue;
+        }
+        rg_region_at(f, r)->ins.at[--to] = id;
+        if (i->region[0]) {
+            bool *after = RG_NEW_N(d->scratch, bool, d->n), *in = NULL;
+            memcpy(after, live, d->n * sizeof *live);
+            for (int s = 0; s < 2; s++) {
+                if (!i->region[s])
+                    continue;
+                in = RG_NEW_N(d->scratch, bool, d->n);
+                for (uint32_t x = 0; x < d->n; x++)
+                    in[x] = after[x] || (i->op != RG_IF && d->used[i->region[s]][x]);
+                clean(d, i->region[s], in);
+                i = rg_ins_at(f, id);
+                for (uint32_t x = 0; x < d->n; x++)
+                    live[x] = (live[x] && (s || i->op == RG_FOR || i->op == RG_PARALLEL)) || in[x];
+            }
+            continue;
+        }
+        if (a && overwrites(f, i))
+            live[a - 1] = false;
+        else if (a && (i->op == RG_LOAD || i->op == RG_EXTENT || i->nres))
+            live[a - 1] = true;
+        if (i->op == RG_COPY && (from = d->number[i->array2]) != 0)
+            live[from - 1] = true;
+    }
+    rg_region *g = rg_region_at(f, r);
+    if (to) {
+        memmove(g->ins.at, g->ins.at + to, (total - to) * sizeof *g->ins.at);
+        g->ins.n = total - to;
+    }
+}
+
+static bool pass(rg_fn *f, rg_arena *scratch) {
+    dse d = {.f = f, .scratch = scratch, .number = RG_NEW_N(scratch, uint32_t, f->arrays.n)};
+    for (rg_aid a = 1; a < f->arrays.n; a++) {
+        const rg_ir_array *x = rg_array_at(f, a);
+        if (x->kind == RG_ARR_LOCAL && !(x->flags & RG_ARR_GROW))
+            d.number[a] = ++d.n;
+    }
+    if (!d.n || (uint64_t)d.n * f->regions.n > MAX_BITS)
+        return false;
+    d.used = RG_NEW_N(scratch, bool *, f->regions.n);
+    d.killed = RG_NEW_N(scratch, bool *, f->regions.n);
+    summarise(&d, f->body);
+    clean(&d, f->body, RG_NEW_N(scratch, bool, d.n));
+    return d.changed;
+}
+
+bool rg_opt_dse(rg_fn *f) {
+    return rg_opt_with_scratch(f, pass);
+}
