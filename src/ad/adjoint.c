@@ -511,6 +511,14 @@ static void backward(rg_adj *s, rg_rid r) {
 
 /* ---- the whole kernel ---- */
 
+/* Extent of a parameter: a constant where it is declared so. */
+static rg_val declared(rg_adj *s, rg_aid a, uint32_t k) {
+    int64_t c;
+    rg_val e = rg_array_at(s->f, a)->extents[k];
+    return e && rg_val_const_int(s->f, e, &c) ? rg_b_int(s->b, RG_I64, c)
+                                              : rg_b_extent(s->b, a, k);
+}
+
 static void array_copy_of(rg_adj *s, rg_aid a) {
     /* Read, then overwritten: a workspace that starts as the parameter's old value. */
     const rg_ir_array *r = rg_array_at(s->g, a);
@@ -519,7 +527,7 @@ static void array_copy_of(rg_adj *s, rg_aid a) {
     const char *name = rg_format(s->arena, "%s_work", r->name);
     const rg_elem *elem = r->elem;
     for (uint32_t k = 0; k < rank; k++)
-        ext[k] = rg_b_extent(s->b, a, k);
+        ext[k] = declared(s, a, k);
     s->data[a] = rg_b_alloc(s->b, name, elem, rank, ext, 0);
     rg_b_copy(s->b, s->data[a], a, NULL, 0);
     rg_array_at(s->g, a)->flags |= RG_ARR_BEFORE;

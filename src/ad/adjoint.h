@@ -25,11 +25,13 @@ typedef struct rg_log {
     uint32_t axes;
 } rg_log;
 
-/* A store directly in a loop's body, once for each iteration, whose index can be computed again:
+/* A store in a loop's body, or in a nest of counted loops there, whose place can be computed again:
  * only the value that it overwrites is saved. */
 typedef struct rg_undo {
     rg_iid store; /* of f */
-    rg_aid old;   /* [trips], or growing */
+    rg_aid old;   /* [trips][trips of each loop of the nest], or growing where there is no nest */
+    uint32_t n;
+    rg_iid loops[3]; /* of f, outermost first */
 } rg_undo;
 
 /* A whole tracked array saved once for each iteration: where a parallel in the loop writes it. */
@@ -45,7 +47,7 @@ typedef RG_VEC(rg_whole) rg_wholes;
 typedef struct rg_saved {
     rg_aid *carried; /* [carried args] save arrays of g */
     rg_val trips;    /* i64 of g */
-    rg_rid body;     /* of f */
+    rg_iid loop;     /* of f */
     RG_VEC(rg_log) logs;
     RG_VEC(rg_undo) undos; /* in the order of the text */
     rg_val at;             /* i64 of g: the iteration, inside its forward sweep */
@@ -154,6 +156,20 @@ uint32_t rg_adj_red_index(const rg_fn *f, rg_iid red, rg_iid parallel);
 void rg_adj_keep_in(rg_adj *s, rg_iid loop, rg_kept *nest, rg_val *trips, int64_t all);
 void rg_adj_keep(rg_adj *s, rg_iid i);
 void rg_adj_keep_decide(rg_adj *s);
+/* Of nests of `for`: was v of f computed before the loop is entered, or is it a constant? Such a v
+ * in g. And the place in an array with an axis for each loop of the nest. */
+bool rg_adj_known_before(const rg_fn *f, rg_val v, rg_iid loop);
+rg_val rg_adj_bound(rg_adj *s, rg_val v);
+void rg_adj_place(rg_adj *s, const rg_iid *loops, uint32_t n, rg_val *idx);
+
+/* undo.c: writes whose place can be computed again. undoable: is every write to the array in the
+ * loop one, directly in its body, or (nested) in counted loops there too? */
+bool rg_adj_undoable(const rg_fn *f, rg_iid loop, rg_aid a, bool nested);
+void rg_adj_undo_add(rg_adj *s, rg_iid loop, rg_iid store, rg_saved *out);
+bool rg_adj_undo_log(rg_adj *s, rg_iid store, rg_val old);
+void rg_adj_undo(rg_adj *s, rg_iid loop, const rg_saved *v, rg_val k);
+/* Does a write to the array in the loop's body sweep over about all of it? */
+bool rg_adj_sweeps(const rg_fn *f, rg_iid loop, rg_aid a);
 
 /* state.c: saving and restoring tracked arrays */
 void rg_adj_classify(rg_adj *s);

@@ -25,14 +25,12 @@ static bool costly(rg_op op, bool few) {
 
 /* ---- the loops, and room for the results ---- */
 
-/* Was v computed before loop `outermost` is entered, or is it a constant? */
-static bool known_before(const rg_fn *f, rg_val v, rg_iid outermost) {
+bool rg_adj_known_before(const rg_fn *f, rg_val v, rg_iid outermost) {
     return rg_def_op(f, v) == RG_CONST ||
            !rg_region_inside(f, rg_val_region(f, v), rg_ins_at(f, outermost)->region[0]);
 }
 
-/* v of f, which is known before the loop, in g. */
-static rg_val in_g(rg_adj *s, rg_val v) {
+rg_val rg_adj_bound(rg_adj *s, rg_val v) {
     int64_t c;
     return rg_val_const_int(s->f, v, &c) ? rg_b_int(s->b, rg_type_of(s->f, v), c) : s->fwd[v];
 }
@@ -81,7 +79,6 @@ static void add(rg_adj *s, rg_iid i, const rg_kept *like, const rg_val *trips) {
         k->outer = k->outer->outer;
     k->array = RG_NEW_N(s->arena, rg_aid, ins.nres);
     k->store = RG_NEW_N(s->arena, rg_iid, ins.nres);
-    s->b->loc = ins.loc;
     for (uint32_t q = 0; q < ins.nres; q++) {
         const rg_value *v = rg_value_at(f, rg_result(f, i, q));
         k->array[q] =
@@ -119,8 +116,8 @@ void rg_adj_keep_in(rg_adj *s, rg_iid loop, rg_kept *nest, rg_val *trips, int64_
     rg_val lo = rg_operand(f, loop, 0), hi = rg_operand(f, loop, 1);
     rg_iid outermost = nest->n ? nest->loops[0] : loop;
     int64_t n = constant_trips(f, loop);
-    if (!s->kept || nest->n == KEPT_DEPTH || !known_before(f, lo, outermost) ||
-        !known_before(f, hi, outermost))
+    if (!s->kept || nest->n == KEPT_DEPTH || !rg_adj_known_before(f, lo, outermost) ||
+        !rg_adj_known_before(f, hi, outermost))
         return;
     bool constant = n >= 0 && all >= 0;
     if (constant && (n > RG_KEPT_TRIPS || (all *= n) > RG_KEPT_TRIPS || !all))
@@ -132,7 +129,7 @@ void rg_adj_keep_in(rg_adj *s, rg_iid loop, rg_kept *nest, rg_val *trips, int64_
     }
     nest->loops[nest->n] = loop;
     if (!s->in_if)
-        trips[nest->n] = rg_adj_trip_count(s, in_g(s, lo), in_g(s, hi));
+        trips[nest->n] = rg_adj_trip_count(s, rg_adj_bound(s, lo), rg_adj_bound(s, hi));
     nest->n++;
     candidates(s, rg_ins_at(f, loop)->region[0], nest, trips, all);
     nest->n--;
@@ -140,12 +137,12 @@ void rg_adj_keep_in(rg_adj *s, rg_iid loop, rg_kept *nest, rg_val *trips, int64_
 
 /* ---- stores and loads ---- */
 
-static void place(rg_adj *s, const rg_kept *k, rg_val *idx) {
+void rg_adj_place(rg_adj *s, const rg_iid *loops, uint32_t n, rg_val *idx) {
     const rg_fn *f = s->f;
     rg_build *b = s->b;
-    for (uint32_t d = 0; d < k->n; d++) {
-        rg_val iv = rg_region_at(f, rg_ins_at(f, k->loops[d])->region[0])->args.at[0];
-        rg_val lo = in_g(s, rg_operand(f, k->loops[d], 0));
+    for (uint32_t d = 0; d < n; d++) {
+        rg_val iv = rg_region_at(f, rg_ins_at(f, loops[d])->region[0])->args.at[0];
+        rg_val lo = rg_adj_bound(s, rg_operand(f, loops[d], 0));
         idx[d] =
             rg_b_op2(b, RG_SUB, rg_b_cast(b, RG_I64, s->fwd[iv]), rg_b_cast(b, RG_I64, lo));
     }
@@ -161,7 +158,7 @@ void rg_adj_keep(rg_adj *s, rg_iid i) {
         k = k->outer;
     /* The loads first: they are of what outer sweeps have stored. */
     for (const rg_kept *o = k && k->root == s->root ? k->outer : k; o; o = o->outer) {
-        place(s, o, idx);
+        rg_adj_place(s, o->loops, o->n, idx);
         for (uint32_t q = 0; q < n; q++) {
             rg_val r = s->fwd[rg_result(f, i, q)];
             rg_iid def = rg_value_at(s->g, r)->def;
@@ -175,7 +172,7 @@ void rg_adj_keep(rg_adj *s, rg_iid i) {
     }
     if (!k || k->root != s->root)
         return;
-    place(s, k, idx);
+    rg_adj_place(s, k->loops, k->n, idx);
     for (uint32_t q = 0; q < n; q++) {
         rg_b_store(s->b, k->array[q], 0, idx, s->fwd[rg_result(f, i, q)], RG_INS_SAVE);
         rg_rid here = s->b->region;

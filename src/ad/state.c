@@ -80,49 +80,6 @@ static void each_write(rg_adj *s, rg_rid r, rg_iid loop, bool in_parallel,
     }
 }
 
-/* Can the value be computed again at the start of an iteration of the loop: from its variable, from
- * what it carries and from outside? */
-static bool computable(const rg_fn *f, rg_val v, rg_rid body, int *budget) {
-    if (!rg_region_inside(f, rg_val_region(f, v), body))
-        return true;
-    const rg_value *q = rg_value_at(f, v);
-    if (!q->def)
-        return q->region == body;
-    const rg_ins *ins = rg_ins_at(f, q->def);
-    if (!rg_op_is_pure((rg_op)ins->op) || --*budget < 0)
-        return false;
-    for (uint32_t k = 0; k < ins->nopnd; k++)
-        if (!computable(f, rg_operand(f, q->def, k), body, budget))
-            return false;
-    return true;
-}
-
-/* Is every write to the array in the loop one that an rg_undo can put back? */
-static bool only_direct(const rg_fn *f, rg_rid r, rg_rid body, rg_aid a) {
-    const rg_region *g = rg_region_at(f, r);
-    for (uint32_t k = 0; k < g->ins.n; k++) {
-        rg_iid i = g->ins.at[k];
-        const rg_ins *ins = rg_ins_at(f, i);
-        if (writes(ins) && ins->array == a) {
-            if (r != body || ins->op == RG_RMW)
-                return false;
-            uint32_t n = rg_ins_nindices(f, ins);
-            int budget = 20;
-            for (uint32_t q = 0; q < n; q++)
-                if (!computable(f, rg_operand(f, i, q), body, &budget))
-                    return false;
-        }
-        for (int n = 0; n < 2; n++)
-            if (ins->region[n] && !only_direct(f, ins->region[n], body, a))
-                return false;
-    }
-    return true;
-}
-
-static bool directly(rg_adj *s, rg_aid a, const rg_saved *out) {
-    return only_direct(s->f, out->body, out->body, a);
-}
-
 /* Few elements, and that is known: a copy is cheaper than a log. */
 static bool small(rg_adj *s, rg_aid a) {
     const rg_ir_array *d = rg_array_at(s->g, s->data[a]);
@@ -166,22 +123,15 @@ static void add_log(rg_adj *s, rg_iid i, bool in_parallel, void *user) {
         whole_copies(s, ins->array, out);
         return;
     }
-    if (directly(s, ins->array, user)) {
-        for (uint32_t k = 0; k < out->undos.n; k++)
-            if (out->undos.at[k].store == i)
-                return;
-        const rg_elem *e = rg_elem_scalar(rg_ins_leaf(s->f, ins)->mem);
-        const char *name = rg_format(s->arena, "%s_old", r->name);
-        rg_aid old = out->trips && !s->in_if
-                         ? rg_b_alloc(s->b, name, e, 1, &out->trips, RG_ARR_SAVE)
-                         : rg_adj_frame_array(s, name, e, 1, RG_ARR_SAVE | RG_ARR_GROW);
-        RG_PUSH(s->arena, &out->undos, (rg_undo){i, old});
-        return;
-    }
-    if (small(s, ins->array) && out->trips && !s->in_if) {
+    bool known = out->trips && !s->in_if;
+    if (rg_adj_undoable(s->f, out->loop, ins->array, false))
+        return rg_adj_undo_add(s, out->loop, i, out);
+    if (known && (small(s, ins->array) || rg_adj_sweeps(s->f, out->loop, ins->array))) {
         whole_copies(s, ins->array, out);
         return;
     }
+    if (known && rg_adj_undoable(s->f, out->loop, ins->array, true))
+        return rg_adj_undo_add(s, out->loop, i, out);
     for (uint32_t k = 0; k < out->logs.n; k++)
         if (out->logs.at[k].array == ins->array && out->logs.at[k].leaf == ins->leaf)
             return;
@@ -214,7 +164,7 @@ static void add_rest(rg_adj *s, rg_iid i, bool in_parallel, void *user) {
 
 void rg_adj_prepare_saves(rg_adj *s, rg_iid loop, rg_saved *out) {
     rg_rid body = rg_ins_at(s->f, loop)->region[0];
-    out->body = body;
+    out->loop = loop;
     /* A block of many steps may write an element many times: its start is kept whole. */
     bool whole = (rg_ins_at(s->f, loop)->flags & RG_INS_CHECKPOINT) != 0;
     each_write(s, body, loop, whole, add_whole, out);
@@ -272,11 +222,8 @@ void rg_adj_begin_iteration(rg_adj *s, rg_saved *v, rg_val k) {
 
 void rg_adj_log_store(rg_adj *s, rg_iid access, const rg_val *idx, rg_val old) {
     const rg_ins *ins = rg_ins_at(s->f, access);
-    for (uint32_t n = 0; n < s->logging->undos.n; n++)
-        if (s->logging->undos.at[n].store == access) {
-            rg_b_store(s->b, s->logging->undos.at[n].old, 0, &s->logging->at, old, RG_INS_SAVE);
-            return;
-        }
+    if (rg_adj_undo_log(s, access, old))
+        return;
     for (uint32_t n = 0; n < s->logging->logs.n; n++) {
         const rg_log *l = &s->logging->logs.at[n];
         if (l->array != ins->array || l->leaf != ins->leaf)
@@ -291,29 +238,9 @@ void rg_adj_log_store(rg_adj *s, rg_iid access, const rg_val *idx, rg_val old) {
     }
 }
 
-/* v of f, inside the loop's body, computed from what is known at an iteration's start. */
-static rg_val compute(rg_adj *s, rg_val v, rg_rid body) {
-    const rg_fn *f = s->f;
-    const rg_value *q = rg_value_at(f, v);
-    if (!q->def || !rg_region_inside(f, rg_val_region(f, v), body))
-        return s->fwd[v];
-    const rg_ins *ins = rg_ins_at(f, q->def);
-    rg_val x[3] = {0};
-    for (uint32_t k = 0; k < ins->nopnd && k < 3; k++)
-        x[k] = compute(s, rg_operand(f, q->def, k), body);
-    return rg_b_pure(s->b, (rg_op)ins->op, q->type, x, ins->nopnd, ins->imm.i);
-}
-
 void rg_adj_restore_iteration(rg_adj *s, rg_saved *v, rg_val k) {
     rg_build *b = s->b;
-    for (uint32_t n = v->undos.n; n-- > 0;) {
-        const rg_ins *ins = rg_ins_at(s->f, v->undos.at[n].store);
-        rg_val idx[RG_MAX_AXES];
-        for (uint32_t q = 0; q < rg_ins_nindices(s->f, ins); q++)
-            idx[q] = compute(s, rg_operand(s->f, v->undos.at[n].store, q), v->body);
-        rg_b_store(b, s->data[ins->array], ins->leaf, idx,
-                   rg_b_load(b, v->undos.at[n].old, 0, &k, RG_INS_SAVE), 0);
-    }
+    rg_adj_undo(s, v->loop, v, k);
     for (uint32_t n = 0; n < v->wholes.n; n++)
         if (v->wholes.at[n].grows)
             each_element(s, &v->wholes.at[n], k, true);
