@@ -3,6 +3,7 @@
  * The manifest has a line for each kernel: NAME FILE KIND SEED [PARAM=SPEC ...], KIND being `exact`
  * (the primal must match gcc's bit for bit) or `sums` (it has reductions or float atomics, whose
  * order is open). SPEC: V (a number), mod:N (integers below N) or perm (a permutation).
+ * A device is what rg_device_open takes, `cpu+checked` the cpu device in checked mode.
  * The shared library holds NAME_f and NAME_d, the kernel built with real = float and double, both
  * taking an array of pointers.
  *
@@ -655,8 +656,16 @@ int main(int argc, char **argv) {
     rg_device *devices[4] = {0};
     int n_devices = 0;
     for (int a = 3; a < argc && n_devices < 4; a++) {
-        rg_device_options o = {.size = sizeof o, .threads = 2, .cflags = "-O1 -fno-builtin"};
-        if (rg_device_open(ctx, argv[a], &o, &devices[n_devices]) != RG_OK) {
+        const char *flags = getenv("FUZZ_CFLAGS"); /* -fsanitize=thread, say */
+        char cflags[256], name[32];
+        snprintf(cflags, sizeof cflags, "-O1 -fno-builtin %s", flags ? flags : "");
+        snprintf(name, sizeof name, "%s", argv[a]);
+        char *checked = strstr(name, "+checked");
+        if (checked)
+            *checked = '\0';
+        rg_device_options o = {
+            .size = sizeof o, .threads = 2, .cflags = cflags, .checked = checked != NULL};
+        if (rg_device_open(ctx, name, &o, &devices[n_devices]) != RG_OK) {
             fprintf(stderr, "driver: %s: %s\n", argv[a], rg_context_message(ctx));
             return 2;
         }
@@ -684,7 +693,7 @@ int main(int argc, char **argv) {
         bool kinked = false, ok = true;
         alarm(seconds); /* a hang ends the process; whoever started it goes on after this kernel */
         for (int d = 0; d < n_devices && ok; d++)
-            ok = test_on(&j, devices[d], argv[3 + d], strcmp(argv[3 + d], "cpu") != 0, &share,
+            ok = test_on(&j, devices[d], argv[3 + d], strncmp(argv[3 + d], "cpu", 3) != 0, &share,
                          &kinked);
         alarm(0);
         if (ok)

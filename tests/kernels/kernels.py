@@ -50,6 +50,10 @@ class Run:
                 self.options += words[at:at + 2]
                 at += 2
                 continue
+            if words[at] == "--checked":
+                self.options.append(words[at])
+                at += 1
+                continue
             if words[at] in ("--grad", "--dot"):
                 into = self.grads if words[at] == "--grad" else self.dots
                 at += 1

@@ -191,7 +191,11 @@ static bool atomic_here(const rg_cprint *p, rg_iid i) {
     return s->in_task && !s->alone && (p->f->ins.at[i].flags & RG_INS_ATOMIC);
 }
 
+/* A value that is set only if nothing faults. A variable that it shares with an earlier value keeps
+ * that one till then: `i = next[i]` and `q = q / d` still read it. */
 static void declare_zero(rg_cprint *p, rg_val v) {
+    if (p->plan->vars.at[p->plan->var[v]].first != v)
+        return;
     rg_c_define(p, v);
     rg_text_add(p->out, "0;\n");
 }
