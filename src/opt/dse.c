@@ -30,10 +30,21 @@ typedef struct dse {
     bool changed;
 } dse;
 
-/* Does i overwrite all of `its` array? Of a copy: the array that it writes. */
+/* A copy of what the recorded launch left there, which is what stands there already, up to
+ * rounding: derivatives go to the stores before it, so it leaves them be. */
+static bool is_kept(const rg_ins *i) {
+    return i->op == RG_COPY && (i->flags & RG_INS_KEPT);
+}
+
+/* Does i overwrite all of its array? Of a copy: the array that it writes. */
 static bool overwrites(const rg_fn *f, const rg_ins *i) {
     return i->op == RG_ALLOC ||
-           (i->op == RG_COPY && rg_array_at(f, i->array)->rank <= rg_array_at(f, i->array2)->rank);
+           (i->op == RG_COPY && !is_kept(i) &&
+            rg_array_at(f, i->array)->rank <= rg_array_at(f, i->array2)->rank);
+}
+
+static bool reads(const rg_ins *i) {
+    return i->op == RG_LOAD || i->op == RG_EXTENT || i->nres || is_kept(i);
 }
 
 static void both(dse *d, bool *used, bool *killed, const bool *u, const bool *k) {
@@ -122,7 +133,7 @@ static void summarise(dse *d, rg_rid r) {
                 used[a - 1] = false;
                 killed[a - 1] = true;
             }
-        } else if (a && (i->op == RG_LOAD || i->op == RG_EXTENT || i->nres)) {
+        } else if (a && reads(i)) {
             used[a - 1] = true;
         }
         if (i->op == RG_COPY && (from = d->number[i->array2]) != 0)
@@ -163,7 +174,7 @@ static void clean(dse *d, rg_rid r, bool *live) {
         }
         if (a && overwrites(f, i))
             live[a - 1] = false;
-        else if (a && (i->op == RG_LOAD || i->op == RG_EXTENT || i->nres))
+        else if (a && reads(i))
             live[a - 1] = true;
         if (i->op == RG_COPY && (from = d->number[i->array2]) != 0)
             live[from - 1] = true;
