@@ -231,18 +231,27 @@ class Runner:
             return
         s = self.suite("fuzz")
         count = self.o.fuzz if self.o.fuzz is not None else 50 if self.o.sanitized else 300
-        if count == 0:
-            return
-        command = [sys.executable, os.path.join(HERE, "fuzz", "fuzz.py"), "--build", self.build,
-                   "--count", str(count), "--jobs", str(self.o.jobs), "--devices",
-                   ",".join(d for d in self.o.devices)]
-        begun = time.time()
-        status, out, err = self.run(command, 1200)
+        begun, first = time.time(), 1
+        on_host = [d for d in self.devices if not d.is_vulkan]
+        if on_host and count:
+            self.fuzz_on(",".join(d.name for d in on_host), on_host[0], first, count)
+        # A driver compiles each program for seconds: other programs in each mode, and few.
+        for device in [d for d in self.devices if d.is_vulkan]:
+            some = min(count, 4) if self.o.sanitized else (count + 19) // 20
+            if some:
+                self.fuzz_on("vulkan", device, first, some)
+            first += some
         s.seconds += time.time() - begun
+
+    def fuzz_on(self, names, device, seed, count):
+        command = [sys.executable, os.path.join(HERE, "fuzz", "fuzz.py"), "--build", self.build,
+                   "--count", str(count), "--jobs", str(self.o.jobs), "--devices", names]
+        status, out, err = vulkan.run(self, command + ["--seed", str(seed)], device, 1200)
+        shown = lambda c: vulkan.shown(c, device)
         m = re.search(r"(?m)^fuzz: (\d+) programs, (\d+) passed, (\d+) wrong, (\d+) crashed, "
                       r"(\d+) refused", out)
-        if not m:
-            self.failed("fuzz", "run", f"status {status}: {last_words(out + err)}", command)
+        if not m or (device.is_vulkan and err.startswith("error: the validation layer")):
+            self.failed("fuzz", "run", f"status {status}: {last_words(out + err)}", shown(command))
             return
         total, passed, wrong, crashed, refused = map(int, m.groups())
         too_many = refused > 0.01 * total
@@ -250,9 +259,11 @@ class Runner:
         for line in out.split("\n"):
             f = re.match(r"(pass|fail|refused|crash|gcc) seed (\d+): (.*)$", line)
             if f and (f.group(1) != "refused" or too_many):
-                again = command[:4] + ["--seed", f.group(2), "--reduce"]
-                self.failed("fuzz", f"seed {f.group(2)}", f"{f.group(1)} {f.group(3)[:300]}", again)
-        print([l for l in out.split("\n") if l.startswith("fuzz: ")][0])
+                again = command[:4] + ["--devices", names, "--seed", f.group(2), "--reduce"]
+                self.failed("fuzz", f"seed {f.group(2)}", f"{f.group(1)} {f.group(3)[:300]}",
+                            shown(again))
+        print(f"{device.name}: " * device.is_vulkan +
+              [l for l in out.split("\n") if l.startswith("fuzz: ")][0])
 
     # ---- all of it ----
 
@@ -314,9 +325,13 @@ def main():
     p.add_argument("--sanitized", action="store_true", help="a slow build: fewer random programs")
     p.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     p.add_argument("--fuzz", type=int, help="number of random programs (default 300)")
-    p.add_argument("--devices", default="ref,cpu,vulkan", type=lambda s: s.split(","))
+    p.add_argument("--devices", type=lambda s: s.split(","),
+                   help="default ref,cpu,vulkan; with --sanitized ref,cpu")
     p.add_argument("filters", nargs="*")
-    return Runner(p.parse_args()).main()
+    options = p.parse_args()
+    if not options.devices:
+        options.devices = ["ref", "cpu"] + ["vulkan"] * (not options.sanitized)
+    return Runner(options).main()
 
 
 if __name__ == "__main__":

@@ -40,8 +40,8 @@ bool rg_cli_session_open(const rg_cli_args *a, const char *device, int flags, rg
         rg_cli_progress("opening device %s", name);
         st = rg_device_open(out->ctx, name, &d, &out->dev);
         if (st == RG_ERROR_UNSUPPORTED && (flags & RG_CLI_CHECKED) && !a->checked) {
-            d.checked = d.races =
-                false; /* `check` on a graphics card: bounds are `ref`'s to find */
+            d.checked = d.races = false;
+            out->unchecked = true; /* `check` on a graphics card: bounds are `ref`'s to find */
             st = rg_device_open(out->ctx, name, &d, &out->dev);
         }
         if (st != RG_OK) {

@@ -8,6 +8,7 @@ typedef struct rg_cli_session {
     rg_context *ctx;
     rg_device *dev; /* NULL: compiled only */
     rg_module *mod;
+    bool unchecked; /* RG_CLI_CHECKED was asked for, and the device cannot */
 } rg_cli_session;
 
 enum { RG_CLI_HOST_ONLY = 1, RG_CLI_RACES = 2, RG_CLI_CHECKED = 4, RG_CLI_NO_CACHE = 8 };

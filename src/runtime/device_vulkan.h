@@ -106,11 +106,32 @@ typedef struct rg_vk_api {
 
 /* For tests: called with the table of each device that is opened, when it is complete. */
 extern void (*rg_vk_wrap)(rg_vk_api *api);
+/* The same before an instance is made: what needs none is there. */
+extern void (*rg_vk_wrap_global)(rg_vk_api *api);
 
 /* ---- the instance ---- */
 
+/* Newer than some headers. */
+#ifndef VK_EXT_layer_settings
+#define VK_EXT_LAYER_SETTINGS_EXTENSION_NAME "VK_EXT_layer_settings"
+#define VK_STRUCTURE_TYPE_LAYER_SETTINGS_CREATE_INFO_EXT ((VkStructureType)1000496000)
+typedef enum VkLayerSettingTypeEXT { VK_LAYER_SETTING_TYPE_UINT32_EXT = 3 } VkLayerSettingTypeEXT;
+typedef struct VkLayerSettingEXT {
+    const char *pLayerName, *pSettingName;
+    VkLayerSettingTypeEXT type;
+    uint32_t valueCount;
+    const void *pValues;
+} VkLayerSettingEXT;
+typedef struct VkLayerSettingsCreateInfoEXT {
+    VkStructureType sType;
+    const void *pNext;
+    uint32_t settingCount;
+    const VkLayerSettingEXT *pSettings;
+} VkLayerSettingsCreateInfoEXT;
+#endif
+
 typedef struct rg_vk_messages { /* of the validation layers */
-    uint32_t count, told; /* told: of these an error was returned for */
+    uint32_t count, told;       /* told: of these an error was returned for */
     char first[2000];
 } rg_vk_messages;
 

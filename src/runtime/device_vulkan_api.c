@@ -9,6 +9,7 @@
 #include <string.h>
 
 void (*rg_vk_wrap)(rg_vk_api *api);
+void (*rg_vk_wrap_global)(rg_vk_api *api);
 
 static const char *const libraries[] = {
 #if defined(__APPLE__)
@@ -84,6 +85,8 @@ static bool open_library(rg_vk_api *api, char why[160]) {
         return missing(why, #name);
     RG_VK_GLOBAL(X)
 #undef X
+    if (rg_vk_wrap_global)
+        rg_vk_wrap_global(api);
     return true;
 }
 
@@ -165,7 +168,7 @@ bool rg_vk_instance_open(rg_vk_instance *in, rg_vk_messages *messages, char why[
     }
     const char *asked = getenv("RETROGRAD_VULKAN_VALIDATION");
     in->validation = messages && asked && *asked && strcmp(asked, "0") != 0;
-    const char *extensions[2], *layers[1];
+    const char *extensions[3], *layers[1];
     VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                  .ppEnabledExtensionNames = extensions,
                                  .ppEnabledLayerNames = layers};
@@ -191,6 +194,20 @@ bool rg_vk_instance_open(rg_vk_instance *in, rg_vk_messages *messages, char why[
     if (has_extension(&in->api, NULL, portability)) {
         extensions[info.enabledExtensionCount++] = portability;
         info.flags |= VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
+    }
+    /* MoltenVK may compile Metal with fast maths, whatever the shader says: never, here. It is a
+     * setting of a "layer" of that name, and nobody else's. */
+    static const uint32_t never = 0;
+    static const VkLayerSettingEXT slow_maths = {"MoltenVK", "MVK_CONFIG_FAST_MATH_ENABLED",
+                                                 VK_LAYER_SETTING_TYPE_UINT32_EXT, 1, &never};
+    VkLayerSettingsCreateInfoEXT settings = {.sType =
+                                                 VK_STRUCTURE_TYPE_LAYER_SETTINGS_CREATE_INFO_EXT,
+                                             .settingCount = 1,
+                                             .pSettings = &slow_maths};
+    if (has_extension(&in->api, NULL, VK_EXT_LAYER_SETTINGS_EXTENSION_NAME)) {
+        extensions[info.enabledExtensionCount++] = VK_EXT_LAYER_SETTINGS_EXTENSION_NAME;
+        settings.pNext = info.pNext;
+        info.pNext = &settings;
     }
     VkApplicationInfo app = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                              .pApplicationName = "retrograd",

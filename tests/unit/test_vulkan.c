@@ -723,6 +723,66 @@ static void faults(void **state) {
     rg_context_release(ctx);
 }
 
+/* ---- MoltenVK's fast maths ---- */
+
+static PFN_vkEnumerateInstanceExtensionProperties real_extensions;
+static PFN_vkCreateInstance real_create_instance;
+static uint32_t slowed; /* instances made with fast maths off */
+
+static VKAPI_ATTR VkResult VKAPI_CALL with_settings(const char *layer, uint32_t *n,
+                                                    VkExtensionProperties *out) {
+    VkResult r = real_extensions(layer, n, out);
+    if (layer || r != VK_SUCCESS)
+        return r;
+    if (out)
+        snprintf(out[*n].extensionName, sizeof out->extensionName, "VK_EXT_layer_settings");
+    ++*n;
+    return r;
+}
+
+/* Sees the setting, and hands on what this machine's loader knows. */
+static VKAPI_ATTR VkResult VKAPI_CALL create_slow(const VkInstanceCreateInfo *info,
+                                                  const VkAllocationCallbacks *a, VkInstance *out) {
+    VkInstanceCreateInfo rest = *info;
+    const char *names[8];
+    rest.enabledExtensionCount = 0;
+    rest.ppEnabledExtensionNames = names;
+    for (uint32_t k = 0; k < info->enabledExtensionCount; k++)
+        if (strcmp(info->ppEnabledExtensionNames[k], "VK_EXT_layer_settings") != 0)
+            names[rest.enabledExtensionCount++] = info->ppEnabledExtensionNames[k];
+    const VkLayerSettingsCreateInfoEXT *s = info->pNext;
+    if (s && s->sType == VK_STRUCTURE_TYPE_LAYER_SETTINGS_CREATE_INFO_EXT &&
+        rest.enabledExtensionCount + 1 == info->enabledExtensionCount) {
+        rest.pNext = s->pNext;
+        slowed += s->settingCount == 1 && strcmp(s->pSettings->pLayerName, "MoltenVK") == 0 &&
+                  strcmp(s->pSettings->pSettingName, "MVK_CONFIG_FAST_MATH_ENABLED") == 0 &&
+                  s->pSettings->type == VK_LAYER_SETTING_TYPE_UINT32_EXT &&
+                  s->pSettings->valueCount == 1 && *(const uint32_t *)s->pSettings->pValues == 0;
+    }
+    return real_create_instance(&rest, a, out);
+}
+
+static void wrap_settings(rg_vk_api *api) {
+    real_extensions = api->EnumerateInstanceExtensionProperties;
+    real_create_instance = api->CreateInstance;
+    api->EnumerateInstanceExtensionProperties = with_settings;
+    api->CreateInstance = create_slow;
+}
+
+static void fast_maths(void **state) {
+    (void)state;
+    need_device();
+    rg_vk_wrap_global = wrap_settings;
+    slowed = 0;
+    rg_context *ctx = context(cache);
+    rg_device *dev = open_mode(ctx, NULL, NULL);
+    rg_vk_wrap_global = NULL;
+    assert_true(slowed > 0);
+    quiet(dev);
+    rg_device_release(dev);
+    rg_context_release(ctx);
+}
+
 /* ---- drivers that fail ---- */
 
 static int fail_after; /* calls that still succeed */
@@ -850,7 +910,7 @@ int main(void) {
         cmocka_unit_test(names),      cmocka_unit_test(arrays),         cmocka_unit_test(launches),
         cmocka_unit_test(modes),      cmocka_unit_test(lanes),          cmocka_unit_test(steady),
         cmocka_unit_test(faults),     cmocka_unit_test(failing_driver), cmocka_unit_test(no_memory),
-        cmocka_unit_test(long_loops),
+        cmocka_unit_test(long_loops), cmocka_unit_test(fast_maths),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

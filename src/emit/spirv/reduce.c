@@ -124,7 +124,9 @@ static uint32_t tree(rg_spv_fn *c, rg_red kind, rg_type t, uint32_t v, uint32_t 
 void rg_spv_reduce(rg_spv_fn *c, rg_red kind, rg_type t, uint32_t v, uint32_t slot, rg_loc loc) {
     rg_spv *s = c->s;
     uint32_t local = rg_spv_builtin(c, SpvBuiltInLocalInvocationIndex, s->t_u32);
-    bool sum = kind == RG_RED_ADD && t != RG_BOOL && s->o->caps.subgroup_add;
+    /* Over 64-bit integers it would want the feature shaderSubgroupExtendedTypes. */
+    bool wide = t == RG_I64 || t == RG_U64;
+    bool sum = kind == RG_RED_ADD && t != RG_BOOL && !wide && s->o->caps.subgroup_add;
     uint32_t all = sum ? subgroup_sum(c, t, v, local) : tree(c, kind, t, v, local);
     uint32_t first = RG_SPV_OP(c, SpvOpIEqual, s->t_bool, local, rg_spv_u32(s, 0));
     uint32_t merge = rg_spv_if(c, first);
