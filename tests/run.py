@@ -170,6 +170,8 @@ class Runner:
                              lambda k=k, d=device, r=real, n=name: self.kernel_one(k, d, r, n))
             for device in [vulkan.Device("ref")] + [d for d in self.devices if d.is_vulkan]:
                 for i, args in enumerate(k.checks):
+                    if device.is_vulkan and i in k.in_order:
+                        continue
                     name = f"{k.name}/{i}" + (f"/{device.name}" if device.is_vulkan else "")
                     self.add("checks", name,
                              lambda k=k, a=args, d=device, n=name: self.check_one(k, a, d, n))

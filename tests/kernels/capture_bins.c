@@ -1,7 +1,8 @@
 // Captures in a loop in a parallel loop in a loop: a record for each of their iterations.
 // run: n=4 m=2 x=1,2,3,4 out=ones:256 --grad out=ones
 // expect: x.grad = 9 9 9 9
-// check:
+// check-in-order:
+// check: n=1 m=2
 #include <math.h>
 
 #ifndef REAL

@@ -4,6 +4,8 @@
     // expect: NAME[.grad|.dot] = V V ...  |  py: EXPRESSION      [tol T]
     // edge: the same, but a convention (docs/edge-rules.md) that differences do not confirm
     // check: ARGS             `retrograd check FILE ARGS` must pass
+    // check-in-order: ARGS    the same, but the order of iterations, which is open, shows in the results:
+    //                         not on devices whose threads run at once
     // refuse-adjoint: LINE|@: TEXT   differentiating is an error there, saying TEXT; @ is the line
     //                         marked HERE
     // long-loops:             the run above has loops that some drivers end early: there an error that
@@ -88,13 +90,14 @@ class Kernel:
         self.path = path
         self.name = os.path.splitext(os.path.basename(path))[0]
         self.runs, self.checks, self.refusals = [], [], []
+        self.in_order = set()  # of checks, by number
         self.noverify, self.devices = False, None
         with open(path) as f:
             self.lines = f.read().split("\n")
         self.functions = re.findall(r"(?m)^void (\w+)\(", "\n".join(self.lines))
         for number, line in enumerate(self.lines, 1):
-            m = re.match(r"// (run|expect|edge|check|refuse-adjoint|long-loops|noverify|devices)\b"
-                         r" ?(\w*):(.*)$", line)
+            m = re.match(r"// (run|expect|edge|check-in-order|check|refuse-adjoint|long-loops|noverify"
+                         r"|devices)\b ?(\w*):(.*)$", line)
             if not m:
                 continue
             kind, word, rest = m.group(1), m.group(2), m.group(3).strip()
@@ -108,7 +111,9 @@ class Kernel:
                 name, text = rest.split("=", 1)
                 self.runs[-1].expects.append(
                     Expect(name.strip(), text.strip(), tol, kind == "edge", number))
-            elif kind == "check":
+            elif kind in ("check", "check-in-order"):
+                if kind == "check-in-order":
+                    self.in_order.add(len(self.checks))
                 self.checks.append(rest)
             elif kind == "refuse-adjoint":
                 where, text = rest.split(":", 1)
