@@ -111,7 +111,7 @@ const char rg_cpu_prelude[] =
     "\n"
     "/* Is a private copy for each worker worth it? elements against adds (per for an iteration). "
     "*/\n"
-    "static RG_UNUSED inline int rg_few(size_t elements, int threads, int64_t all, int64_t per,\n"
+    "static RG_UNUSED RG_APART int rg_few(size_t elements, int threads, int64_t all, int64_t per,\n"
     "                                   size_t bytes) {\n"
     "    if (bytes * (size_t)threads > (size_t)1 << 30)\n"
     "        return 0;\n"

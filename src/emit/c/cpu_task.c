@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-enum { TWICE_MAX = 3000 }; /* instructions of a body that is printed twice */
+enum { TWICE_MAX = 1000 }; /* instructions of a body that is printed twice */
 
 typedef struct capture {
     const char *type, *name;
