@@ -174,22 +174,18 @@ static rg_const eval_cast(rg_type t, rg_type xt, rg_const x) {
 }
 
 /* Ops whose f64 and f32 forms differ by libm's suffix only. */
+/* clang-format off */
 #define LIBM1(X)                                                                                   \
-    X(FABS, fabs)                                                                                  \
-    X(SQRT, sqrt)                                                                                  \
-    X(FLOOR, floor)                                                                                \
-    X(CEIL, ceil) X(TRUNC, trunc) X(ROUND, round) X(RINT, rint) X(SIN, sin) X(COS, cos)            \
-        X(TAN, tan) X(ASIN, asin) X(ACOS, acos) X(ATAN, atan) X(SINH, sinh) X(COSH, cosh)          \
-            X(TANH, tanh) X(ASINH, asinh) X(ACOSH, acosh) X(ATANH, atanh) X(EXP, exp)              \
-                X(EXP2, exp2) X(EXPM1, expm1) X(LOG, log) X(LOG2, log2) X(LOG10, log10)            \
-                    X(LOG1P, log1p) X(CBRT, cbrt) X(ERF, erf) X(ERFC, erfc) X(TGAMMA, tgamma)      \
-                        X(LGAMMA, lgamma) X(LOGB, logb)
+    X(FABS, fabs) X(SQRT, sqrt) X(FLOOR, floor) X(CEIL, ceil) X(TRUNC, trunc) X(ROUND, round)      \
+    X(RINT, rint) X(SIN, sin) X(COS, cos) X(TAN, tan) X(ASIN, asin) X(ACOS, acos) X(ATAN, atan)    \
+    X(SINH, sinh) X(COSH, cosh) X(TANH, tanh) X(ASINH, asinh) X(ACOSH, acosh) X(ATANH, atanh)      \
+    X(EXP, exp) X(EXP2, exp2) X(EXPM1, expm1) X(LOG, log) X(LOG2, log2) X(LOG10, log10)            \
+    X(LOG1P, log1p) X(CBRT, cbrt) X(ERF, erf) X(ERFC, erfc) X(TGAMMA, tgamma) X(LGAMMA, lgamma)    \
+    X(LOGB, logb)
 #define LIBM2(X)                                                                                   \
-    X(POW, pow)                                                                                    \
-    X(ATAN2, atan2)                                                                                \
-    X(HYPOT, hypot)                                                                                \
-    X(FMOD, fmod) X(REMAINDER, remainder) X(FMIN, fmin) X(FMAX, fmax) X(FDIM, fdim)                \
-        X(COPYSIGN, copysign) X(NEXTAFTER, nextafter)
+    X(POW, pow) X(ATAN2, atan2) X(HYPOT, hypot) X(FMOD, fmod) X(REMAINDER, remainder)              \
+    X(FMIN, fmin) X(FMAX, fmax) X(FDIM, fdim) X(COPYSIGN, copysign) X(NEXTAFTER, nextafter)
+/* clang-format on */
 
 static bool eval_f32(rg_op op, const rg_const *x, rg_const *out) {
     int n = rg_ops[op].operands;
