@@ -2,6 +2,7 @@
  * several parameters to one array; a local is its own. */
 #include "ad/gradmem.h"
 
+#include "ir/affine.h"
 #include "ir/meet.h"
 
 #include <stdlib.h>
@@ -234,19 +235,7 @@ bool rg_grad_same_value(const rg_fn *f, rg_val a, rg_val b) {
     return a == b || (rg_val_const_int(f, a, &x) && rg_val_const_int(f, b, &y) && x == y);
 }
 
-static bool invariant(const rg_fn *f, rg_val v, rg_rid region, int *steps) {
-    if (!rg_region_inside(f, rg_val_region(f, v), region))
-        return true;
-    rg_iid def = rg_value_at(f, v)->def;
-    if (!def || --*steps <= 0 || !rg_op_is_pure((rg_op)rg_ins_at(f, def)->op))
-        return false;
-    for (uint32_t k = 0; k < rg_ins_at(f, def)->nopnd; k++)
-        if (!invariant(f, rg_operand(f, def, k), region, steps))
-            return false;
-    return true;
-}
-
 bool rg_grad_invariant(const rg_fn *f, rg_val v, rg_rid region) {
     int steps = 64;
-    return invariant(f, v, region, &steps);
+    return rg_val_invariant(f, v, region, &steps);
 }

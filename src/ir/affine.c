@@ -61,15 +61,14 @@ bool rg_access_same_iteration(const rg_fn *f, rg_iid a, rg_iid b, rg_iid p) {
     return !rg_may_meet(f, &x, &y, rg_ins_at(f, p)->parent, p, RG_ORDER_OTHER);
 }
 
-/* Is v the same in all iterations of the region? Looks through pure ops. */
-static bool is_invariant(const rg_fn *f, rg_val v, rg_rid region, int *steps) {
+bool rg_val_invariant(const rg_fn *f, rg_val v, rg_rid region, int *steps) {
     if (!rg_region_inside(f, rg_val_region(f, v), region))
         return true;
     rg_iid def = rg_value_at(f, v)->def;
     if (!def || --*steps <= 0 || !rg_op_is_pure((rg_op)rg_ins_at(f, def)->op))
         return false;
     for (uint32_t k = 0; k < rg_ins_at(f, def)->nopnd; k++)
-        if (!is_invariant(f, rg_operand(f, def, k), region, steps))
+        if (!rg_val_invariant(f, rg_operand(f, def, k), region, steps))
             return false;
     return true;
 }
@@ -79,7 +78,7 @@ bool rg_access_uniform(const rg_fn *f, rg_iid access, rg_iid p) {
     rg_access x = rg_access_of(f, access, rg_ins_at(f, access)->array);
     int steps = 200;
     for (uint32_t k = 0; k < x.nindices; k++)
-        if (!is_invariant(f, f->pool.at[x.at + k], region, &steps))
+        if (!rg_val_invariant(f, f->pool.at[x.at + k], region, &steps))
             return false;
     return x.leaf != UINT32_MAX;
 }

@@ -28,6 +28,9 @@ bool rg_access_injective(const rg_fn *f, rg_iid access, rg_rid scope);
 /* Do the accesses a and b (to arrays of the same shape, maybe one) touch the same element only
  * when the iteration of `parallel` p they are in is the same one? */
 bool rg_access_same_iteration(const rg_fn *f, rg_iid a, rg_iid b, rg_iid p);
+/* Is v the same in all iterations of the region: defined outside, or made of such by pure ops, of
+ * which *steps at most are looked through? */
+bool rg_val_invariant(const rg_fn *f, rg_val v, rg_rid region, int *steps);
 /* Same element for all iterations of p? */
 bool rg_access_uniform(const rg_fn *f, rg_iid access, rg_iid p);
 

@@ -153,10 +153,6 @@ static void leave(rg_cprint *p, rg_rid r, bool body) {
 
 /* ---- accesses ---- */
 
-static rg_val stored(const rg_fn *f, const rg_ins *s) {
-    return f->pool.at[s->opnd + s->nopnd - 1];
-}
-
 static const rg_leaf *leaf_of(const rg_fn *f, rg_iid i) {
     return rg_ins_leaf(f, &f->ins.at[i]);
 }
@@ -263,13 +259,8 @@ static void make_room(rg_cprint *p, rg_iid i) {
 static void store(rg_cprint *p, rg_iid i) {
     const rg_fn *f = p->f;
     rg_mem m = leaf_of(f, i)->mem;
-    bool half = m == RG_M_F16;
-    if (half)
-        rg_c_use(p->helpers, RG_H_HALF_STORE);
     make_room(p, i);
-    const char *v = rg_c_expr_text(p, stored(f, &f->ins.at[i]), RG_P_ASSIGN);
-    if (half)
-        v = rg_format(p->arena, "rg_half_from_float(%s)", v);
+    const char *v = rg_c_stored_text(p, i);
     rg_c_line(p);
     check(p, i);
     if (atomic_here(p, i)) {
@@ -282,39 +273,6 @@ static void store(rg_cprint *p, rg_iid i) {
     rg_text_format(p->out, " = %s;\n", v);
 }
 
-static void call_rmw(rg_cprint *p, rg_iid i, rg_red kind, bool now) {
-    rg_mem m = leaf_of(p->f, i)->mem;
-    p->helpers->rmw[kind][m] = true;
-    if (m == RG_M_F16) {
-        rg_c_use(p->helpers, RG_H_HALF_LOAD);
-        rg_c_use(p->helpers, RG_H_HALF_STORE);
-    }
-    rg_text_format(p->out, "rg_atomic_%s_%s(&%s, %s, %d);\n", rg_red_name(kind), rg_mem_name(m),
-                   rg_c_place_text(p, i),
-                   rg_c_expr_text(p, stored(p->f, &p->f->ins.at[i]), RG_P_ASSIGN), now);
-}
-
-static void plain_add(rg_cprint *p, rg_iid i) {
-    const rg_fn *f = p->f;
-    rg_val v = stored(f, &f->ins.at[i]);
-    if (leaf_of(f, i)->mem == RG_M_F16) {
-        const char *place = rg_c_place_text(p, i);
-        rg_c_use(p->helpers, RG_H_HALF_LOAD);
-        rg_c_use(p->helpers, RG_H_HALF_STORE);
-        rg_text_format(p->out, "%s = rg_half_from_float(rg_half_to_float(%s) + %s);\n", place,
-                       place, rg_c_expr_text(p, v, RG_P_MUL));
-        return;
-    }
-    rg_c_place(p, i);
-    if (rg_def_op(f, v) == RG_NEG && rg_cplan_folded(p->plan, v)) {
-        rg_text_add(p->out, " -= ");
-        v = rg_operand(f, f->vals.at[v].def, 0);
-    } else
-        rg_text_add(p->out, " += ");
-    rg_c_expr(p, v, RG_P_ASSIGN);
-    rg_text_add(p->out, ";\n");
-}
-
 static void addto(rg_cprint *p, rg_iid i) {
     const rg_cpu *s = p->user;
     const rg_ins *q = &p->f->ins.at[i];
@@ -323,7 +281,7 @@ static void addto(rg_cprint *p, rg_iid i) {
     rg_c_line(p);
     check(p, i);
     if (!shared) {
-        plain_add(p, i);
+        rg_c_plain_add(p, i);
         return;
     }
     if (s->own[q->array])
@@ -331,15 +289,15 @@ static void addto(rg_cprint *p, rg_iid i) {
     else if (s->maybe_alone)
         rg_text_add(p->out, "if (rg_alone) ");
     else {
-        call_rmw(p, i, RG_RED_ADD, false);
+        rg_c_call_rmw(p, i, RG_RED_ADD, false);
         return;
     }
     if (p->checked)
         rg_text_add(p->out, "{ ");
-    plain_add(p, i);
+    rg_c_plain_add(p, i);
     rg_c_line(p);
     rg_text_add(p->out, p->checked ? "} else " : "else ");
-    call_rmw(p, i, RG_RED_ADD, false);
+    rg_c_call_rmw(p, i, RG_RED_ADD, false);
 }
 
 static void rmw(rg_cprint *p, rg_iid i) {
@@ -361,10 +319,10 @@ static void rmw(rg_cprint *p, rg_iid i) {
         check(p, i);
         if (r && p->checked)
             rg_text_format(p->out, "%s = ", rg_c_var(p, r));
-        call_rmw(p, i, kind, now);
+        rg_c_call_rmw(p, i, kind, now);
         return;
     }
-    rg_type t = f->vals.at[stored(f, s)].type;
+    rg_type t = f->vals.at[rg_c_stored(f, s)].type;
     rg_c_line(p);
     check(p, i);
     rg_text_add(p->out, "{\n");
@@ -377,7 +335,7 @@ static void rmw(rg_cprint *p, rg_iid i) {
     const char *read = half ? rg_format(p->arena, "rg_half_to_float(%s)", place) : place;
     rg_c_line(p);
     rg_text_format(p->out, "const %s rg_old = %s, rg_by = %s;\n", p->d->type[t], read,
-                   rg_c_expr_text(p, stored(f, s), RG_P_ASSIGN));
+                   rg_c_expr_text(p, rg_c_stored(f, s), RG_P_ASSIGN));
     rg_c_line(p);
     rg_text_format(p->out, half ? "%s = rg_half_from_float(%s);\n" : "%s = %s;\n", place,
                    rg_c_combine(p, kind, t, "rg_old", "rg_by"));

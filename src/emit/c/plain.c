@@ -235,10 +235,6 @@ static void leave(rg_cprint *p, rg_rid r, bool body) {
 
 /* ---- memory ---- */
 
-static rg_val stored(const rg_fn *f, const rg_ins *s) {
-    return f->pool.at[s->opnd + s->nopnd - 1];
-}
-
 static rg_mem mem_of(const rg_fn *f, rg_iid i) {
     return rg_ins_leaf(f, &f->ins.at[i])->mem;
 }
@@ -296,11 +292,7 @@ static void store(rg_cprint *p, rg_iid i) {
     const rg_ins *s = &p->f->ins.at[i];
     bool half = mem_of(p->f, i) == RG_M_F16;
     make_room(p, i);
-    if (half)
-        rg_c_use(p->helpers, RG_H_HALF_STORE);
-    const char *v = rg_c_expr_text(p, stored(p->f, s), RG_P_ASSIGN);
-    if (half)
-        v = rg_format(p->arena, "rg_half_from_float(%s)", v);
+    const char *v = rg_c_stored_text(p, i);
     if ((s->flags & RG_INS_ATOMIC) && half) {
         p->helpers->atomic_store[RG_M_F16] = true;
         p->helpers->string = true;
@@ -315,51 +307,18 @@ static void store(rg_cprint *p, rg_iid i) {
     rg_text_format(p->out, " = %s;\n", v);
 }
 
-static void call_rmw(rg_cprint *p, rg_iid i, rg_red kind, bool now) {
-    rg_mem m = mem_of(p->f, i);
-    p->helpers->rmw[kind][m] = true;
-    p->helpers->string = true;
-    if (m == RG_M_F16) {
-        rg_c_use(p->helpers, RG_H_HALF_LOAD);
-        rg_c_use(p->helpers, RG_H_HALF_STORE);
-    }
-    rg_text_format(p->out, "rg_atomic_%s_%s(&%s, %s, %d);\n", rg_red_name(kind), rg_mem_name(m),
-                   rg_c_place_text(p, i),
-                   rg_c_expr_text(p, stored(p->f, &p->f->ins.at[i]), RG_P_ASSIGN), now);
-}
-
 static void addto(rg_cprint *p, rg_iid i) {
-    const rg_fn *f = p->f;
-    const rg_ins *s = &f->ins.at[i];
     const plain *st = p->user;
-    bool atomic = (s->flags & (RG_INS_ATOMIC | RG_INS_PRIVATE)) && st->in_parallel;
-    rg_val v = stored(f, s);
+    bool atomic = (p->f->ins.at[i].flags & (RG_INS_ATOMIC | RG_INS_PRIVATE)) && st->in_parallel;
+    bool call = atomic && mem_of(p->f, i) == RG_M_F16; /* OpenMP has no atomic for it */
     make_room(p, i);
-    if (mem_of(f, i) == RG_M_F16) {
-        if (atomic) {
-            rg_c_line(p);
-            call_rmw(p, i, RG_RED_ADD, false);
-            return;
-        }
-        rg_c_use(p->helpers, RG_H_HALF_LOAD);
-        rg_c_use(p->helpers, RG_H_HALF_STORE);
-        const char *place = rg_c_place_text(p, i);
-        rg_c_line(p);
-        rg_text_format(p->out, "%s = rg_half_from_float(rg_half_to_float(%s) + %s);\n", place,
-                       place, rg_c_expr_text(p, v, RG_P_MUL));
-        return;
-    }
-    if (atomic)
+    if (atomic && !call)
         pragma(p, "atomic");
     rg_c_line(p);
-    rg_c_place(p, i);
-    if (rg_def_op(f, v) == RG_NEG && rg_cplan_folded(p->plan, v)) {
-        rg_text_add(p->out, " -= ");
-        v = rg_operand(f, f->vals.at[v].def, 0);
-    } else
-        rg_text_add(p->out, " += ");
-    rg_c_expr(p, v, RG_P_ASSIGN);
-    rg_text_add(p->out, ";\n");
+    if (call)
+        rg_c_call_rmw(p, i, RG_RED_ADD, false);
+    else
+        rg_c_plain_add(p, i);
 }
 
 static void rmw(rg_cprint *p, rg_iid i) {
@@ -378,11 +337,11 @@ static void rmw(rg_cprint *p, rg_iid i) {
             rg_c_define(p, r);
         else
             rg_c_line(p);
-        call_rmw(p, i, kind, now);
+        rg_c_call_rmw(p, i, kind, now);
         return;
     }
     const char *place = rg_c_place_text(p, i);
-    const char *v = rg_c_expr_text(p, stored(f, s), RG_P_ASSIGN);
+    const char *v = rg_c_expr_text(p, rg_c_stored(f, s), RG_P_ASSIGN);
     if (!r) {
         pragma(p, kind == RG_RED_SET ? "atomic write" : "atomic");
         rg_c_line(p);

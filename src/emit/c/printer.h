@@ -113,6 +113,14 @@ void rg_c_define(rg_cprint *p, rg_val v);
 void rg_c_for_header(rg_cprint *p, rg_val iv, const char *lo, const char *hi, bool reverse);
 const char *rg_c_expr_text(rg_cprint *p, rg_val v, int least);
 const char *rg_c_place_text(rg_cprint *p, rg_iid i);
+
+/* write.c: the value that a store, addto or rmw writes or adds; as what a store puts there. */
+rg_val rg_c_stored(const rg_fn *f, const rg_ins *s);
+const char *rg_c_stored_text(rg_cprint *p, rg_iid i);
+/* An addto that meets no other iteration, as a statement on a line begun. */
+void rg_c_plain_add(rg_cprint *p, rg_iid i);
+/* The call of the helper that does an rmw (or adds) in one step; now: for its new value. */
+void rg_c_call_rmw(rg_cprint *p, rg_iid i, rg_red kind, bool now);
 /* A name that nothing else in the function has. */
 const char *rg_c_fresh(rg_cprint *p, const char *base);
 const char *rg_c_var(const rg_cprint *p, rg_val v); /* name of v's variable, NULL: none */
