@@ -138,32 +138,43 @@ static void ask_properties(rg_vk *v, extensions *e) {
         has_floats && floats.shaderSignedZeroInfNanPreserveFloat32 == VK_TRUE;
 }
 
+/* The structures of features and who defines them: an extension, and a version of Vulkan from which
+ * on it is part of it (0: none). */
+#define FEATURE(member, TYPE) offsetof(features, member), VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_##TYPE
+static const struct {
+    size_t at;
+    VkStructureType type;
+    const char *extension; /* NULL: always there */
+    uint32_t version;
+} asked[] = {
+    {FEATURE(storage16, 16BIT_STORAGE_FEATURES), NULL, 0},
+    {FEATURE(storage8, 8BIT_STORAGE_FEATURES), VK_KHR_8BIT_STORAGE_EXTENSION_NAME,
+     VK_API_VERSION_1_2},
+    {FEATURE(small, SHADER_FLOAT16_INT8_FEATURES), VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME,
+     VK_API_VERSION_1_2},
+    {FEATURE(atomic64, SHADER_ATOMIC_INT64_FEATURES), VK_KHR_SHADER_ATOMIC_INT64_EXTENSION_NAME,
+     VK_API_VERSION_1_2},
+    {FEATURE(atomic_float, SHADER_ATOMIC_FLOAT_FEATURES_EXT),
+     VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME, 0},
+    {FEATURE(address, BUFFER_DEVICE_ADDRESS_FEATURES), VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME,
+     VK_API_VERSION_1_2},
+    {FEATURE(timeline, TIMELINE_SEMAPHORE_FEATURES), VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME,
+     VK_API_VERSION_1_2},
+    {FEATURE(scalar, SCALAR_BLOCK_LAYOUT_FEATURES), VK_EXT_SCALAR_BLOCK_LAYOUT_EXTENSION_NAME,
+     VK_API_VERSION_1_2},
+};
+
 static void ask_features(rg_vk *v, extensions *e, features *f) {
-    void *chain = NULL;
+    VkBaseOutStructure *chain = NULL;
     memset(f, 0, sizeof *f);
-    f->storage16.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES;
-    f->storage8.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES;
-    f->small.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES;
-    f->atomic64.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_INT64_FEATURES;
-    f->atomic_float.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT;
-    f->address.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES;
-    f->timeline.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES;
-    f->scalar.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SCALAR_BLOCK_LAYOUT_FEATURES;
-    LINK(chain, f->storage16);
-    if (offers(e, VK_KHR_8BIT_STORAGE_EXTENSION_NAME, VK_API_VERSION_1_2))
-        LINK(chain, f->storage8);
-    if (offers(e, VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME, VK_API_VERSION_1_2))
-        LINK(chain, f->small);
-    if (offers(e, VK_KHR_SHADER_ATOMIC_INT64_EXTENSION_NAME, VK_API_VERSION_1_2))
-        LINK(chain, f->atomic64);
-    if (offers(e, VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME, 0))
-        LINK(chain, f->atomic_float);
-    if (offers(e, VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME, VK_API_VERSION_1_2))
-        LINK(chain, f->address);
-    if (offers(e, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME, VK_API_VERSION_1_2))
-        LINK(chain, f->timeline);
-    if (offers(e, VK_EXT_SCALAR_BLOCK_LAYOUT_EXTENSION_NAME, VK_API_VERSION_1_2))
-        LINK(chain, f->scalar);
+    for (size_t k = 0; k < sizeof asked / sizeof *asked; k++) {
+        VkBaseOutStructure *s = (void *)((char *)f + asked[k].at);
+        s->sType = asked[k].type;
+        if (asked[k].extension && !offers(e, asked[k].extension, asked[k].version))
+            continue;
+        s->pNext = chain;
+        chain = s;
+    }
     offers(e, VK_KHR_STORAGE_BUFFER_STORAGE_CLASS_EXTENSION_NAME, VK_API_VERSION_1_1);
     offers(e, "VK_KHR_portability_subset", 0);
     f->base.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
