@@ -5,7 +5,8 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-GROUPS = ["bad", "GLSL", "HLSL", "OpenCL", "naive", "bound", "narrow", "layer", "shapes"]
+GROUPS = ["bad", "GLSL", "HLSL", "OpenCL", "naive", "bound", "narrow", "layer", "large", "mutation",
+          "random", "shapes"]
 
 
 def add(runner):
@@ -15,7 +16,7 @@ def add(runner):
 
 def run(runner, group):
     command = [sys.executable, os.path.join(HERE, "run.py"), "--build", runner.build, "--tool",
-               runner.tool, group]
+               runner.tool, group] + (["--sanitized"] if runner.o.sanitized else [])
     p = subprocess.run(command, capture_output=True, text=True)
     m = re.search(r"(\d+) passed, (\d+) failed, (\d+) skipped\s*$", p.stdout)
     if not m:

@@ -6,8 +6,9 @@ SPIRV-Cross at hand.
     run.py [--build DIR] [--tool RETROGRAD] [GROUP...]
 
 Modules: all shapes of shapes.py; GLSL and HLSL through glslang, as compiled and after spirv-opt -O;
-OpenCL C through clang and llvm-spirv; our own emitter with its order rule switched off. What needs a tool that is not there is skipped
-by name. The last line is `N passed, N failed, N skipped`.
+OpenCL C through clang and llvm-spirv; our own emitter with its order rule switched off; random
+shaders ($RETROGRAD_RANDOM="FIRST COUNT"); broken modules ($RETROGRAD_MUTATIONS="SHARE COUNT", see
+mutate.c); modules of 2 MB. What needs a tool that is not there is skipped by name. The last line is `N passed, N failed, N skipped`.
 """
 import argparse
 import concurrent.futures as cf
@@ -24,6 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import bound
 import metal
+import robust
 import shapes
 
 passed, failed, skipped = 0, [], []
@@ -338,6 +340,7 @@ class Kit:
     def __init__(self, retrograd):
         self.ok, self.skip, self.tool, self.names = ok, skip, tool, NAMES
         self.retrograd, self.build, self.translators = retrograd, options.build, translators
+        self.sanitized = options.sanitized
 
     def check(self, path):
         rc, out, err = tool(self.retrograd, "spirv", "check", path, "--json")
@@ -347,14 +350,6 @@ class Kit:
     def repair(self, name, path):
         m = Module(name, path, None, None)
         return repair(self.retrograd, m, "vulkan1.1"), m
-
-
-def bound_group(retrograd, folder):
-    bound.bound_group(Kit(retrograd), retrograd, folder)
-
-
-def narrow_group(retrograd, folder):
-    bound.narrow_group(Kit(retrograd), retrograd, folder)
 
 
 def numbers(line):
@@ -425,11 +420,16 @@ def layer_group(retrograd, folder):
 
 def main():
     groups = {"bad": bad_group, "GLSL": glsl_group, "HLSL": hlsl_group, "OpenCL": opencl_group,
-              "naive": naive_group, "bound": bound_group, "narrow": narrow_group, "layer": layer_group, "shapes": shapes_group}
+              "naive": naive_group, "layer": layer_group, "shapes": shapes_group}
+    for name, group in (("bound", bound.bound_group), ("narrow", bound.narrow_group),
+                        ("large", robust.large_group), ("mutation", robust.mutation_group),
+                        ("random", robust.random_group)):
+        groups[name] = lambda tool, folder, group=group: group(Kit(tool), tool, folder)
     p = argparse.ArgumentParser(description=__doc__,
                                 formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--build", default=os.path.join(HERE, "..", "..", "build"))
     p.add_argument("--tool")
+    p.add_argument("--sanitized", action="store_true", help="a slow build: fewer modules, no times")
     p.add_argument("groups", nargs="*", metavar="GROUP", help=" ".join(groups))
     global options, translators
     options = p.parse_args()

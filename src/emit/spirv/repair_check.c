@@ -14,24 +14,16 @@
  *
  * From 1.4.357 on, volatile loads are statements, and integers are traced as well as pointers.
  * The question for each load is thus: is there a path load -> write -> use, with the use found
- * through such expressions, that does not pass the load again? */
+ * through such expressions, that does not pass the load again?
+ *
+ * What is forced is what was registered when the write is printed. A value from before a loop that
+ * is used in it above a write is printed in the loop by then: wrong from the second iteration on,
+ * for loads of every kind of memory (repair_loop.c), in all versions. */
 #include "emit/spirv/repair.h"
+#include "emit/spirv/repair_loop.h"
 
 #include <spirv/unified1/spirv.h>
 #include <string.h>
-
-/* Kinds of instructions that may change memory behind a physical pointer. */
-enum {
-    W_UNTRACED = 1, /* a store through a pointer traced to nothing */
-    W_BUFFER = 2,   /* ... to a storage buffer */
-    W_CONSTANT = 4, /* ... to a uniform buffer or push constant */
-    W_VARIABLE = 8, /* ... to a Function variable */
-    W_ATOMIC = 16,
-    W_CALL = 32,
-    W_BARRIER = 64,
-    W_IMAGE = 128,
-    W_ALL = 255
-};
 
 /* What a pointer is traced to. */
 typedef enum origin { O_NOTHING, O_BUFFER, O_CONSTANT, O_VARIABLE } origin;
@@ -40,10 +32,10 @@ typedef struct checker {
     rg_repair *r;
     rg_arena *arena;
     const rg_code *m;
-    uint8_t *writes;       /* [insts] W_ bits */
+    uint8_t *writes;       /* [insts] RG_W_ bits */
     uint32_t *next_write;  /* [insts] next writing instruction in the block, from this one on */
     uint8_t *impure;       /* [functions] */
-    uint8_t *reads;        /* [functions] through physical pointers */
+    uint8_t *reads;        /* [functions] READS_ bits */
     uint32_t *function_of; /* [bound] function by id, RG_CODE_NONE */
     uint32_t *seen_value, now;
     uint32_t *list; /* values still to follow */
@@ -52,10 +44,12 @@ typedef struct checker {
     unsigned kinds;
     uint32_t *reached, reach_now, *reached_by, *queue;
     uint64_t work;
+    rg_loops *loops;
     const uint8_t *needs; /* [bound] NEEDS_ bits of types */
     unsigned able;        /* NEEDS_ bits of what the module declares */
 } checker;
 
+enum { READS_PHYSICAL = 1, READS_OTHERS = 2 }; /* through pointers; memory not its own */
 enum { NEEDS_INT8 = 1, NEEDS_INT16 = 2, NEEDS_FLOAT16 = 4 };
 enum { WORK_LIMIT = 60000000, CONE_LIMIT = 20000 };
 
@@ -220,26 +214,26 @@ static bool apart(const rg_code *m, uint32_t a, uint32_t b) {
 static unsigned store_kind(const rg_code *m, uint32_t pointer) {
     uint32_t storage = SpvStorageClassMax;
     if (!storage_of(m, pointer, &storage))
-        return W_UNTRACED;
+        return RG_W_UNTRACED;
     switch (storage) {
     case SpvStorageClassPhysicalStorageBuffer:
         if (rg_code_def_op(m, pointer) == SpvOpFunctionParameter)
-            return W_BUFFER;
+            return RG_W_BUFFER;
         switch (origin_of(m, pointer, false)) {
         case O_BUFFER:
-            return W_BUFFER;
+            return RG_W_BUFFER;
         case O_CONSTANT:
-            return W_CONSTANT;
+            return RG_W_CONSTANT;
         case O_VARIABLE:
-            return W_VARIABLE;
+            return RG_W_VARIABLE;
         default:
-            return W_UNTRACED;
+            return RG_W_UNTRACED;
         }
     case SpvStorageClassStorageBuffer:
     case SpvStorageClassUniform:
-        return W_BUFFER;
+        return RG_W_BUFFER;
     case SpvStorageClassImage:
-        return W_IMAGE;
+        return RG_W_IMAGE;
     case SpvStorageClassFunction:
     case SpvStorageClassPrivate:
     case SpvStorageClassWorkgroup:
@@ -247,7 +241,7 @@ static unsigned store_kind(const rg_code *m, uint32_t pointer) {
     case SpvStorageClassOutput:
         return 0;
     default:
-        return W_UNTRACED;
+        return RG_W_UNTRACED;
     }
 }
 
@@ -256,7 +250,7 @@ static unsigned write_kind(const checker *c, uint32_t k) {
     const rg_code_inst *i = &m->insts[k];
     uint32_t semantics = 0, at = rg_repair_atomic_pointer(i->op);
     if (at) {
-        unsigned kind = store_kind(m, rg_code_word(m, k, at)) ? (unsigned)W_ATOMIC : 0;
+        unsigned kind = store_kind(m, rg_code_word(m, k, at)) ? (unsigned)RG_W_ATOMIC : 0;
         if (i->op != SpvOpAtomicLoad)
             return kind;
         /* An acquiring load makes others' writes visible. */
@@ -268,14 +262,32 @@ static unsigned write_kind(const checker *c, uint32_t k) {
     case SpvOpCopyMemorySized:
         return store_kind(m, rg_code_word(m, k, 1));
     case SpvOpImageWrite:
-        return W_IMAGE;
+        return RG_W_IMAGE;
     case SpvOpControlBarrier:
     case SpvOpMemoryBarrier:
-        return W_BARRIER;
+        return RG_W_BARRIER;
     case SpvOpFunctionCall: {
         uint32_t f = c->function_of[rg_code_word(m, k, 3)];
-        return f == RG_CODE_NONE || c->impure[f] ? (unsigned)W_CALL : 0;
+        return f == RG_CODE_NONE || c->impure[f] ? (unsigned)RG_W_CALL : 0;
     }
+    default:
+        return 0;
+    }
+}
+
+static unsigned reads_by(const rg_code *m, uint32_t pointer) {
+    uint32_t storage;
+    if (!storage_of(m, pointer, &storage))
+        return 0;
+    switch (storage) {
+    case SpvStorageClassPhysicalStorageBuffer:
+        return READS_PHYSICAL;
+    case SpvStorageClassStorageBuffer:
+    case SpvStorageClassUniform:
+    case SpvStorageClassWorkgroup:
+    case SpvStorageClassPrivate:
+    case SpvStorageClassOutput:
+        return READS_OTHERS;
     default:
         return 0;
     }
@@ -293,23 +305,23 @@ static void summarise(checker *c) {
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t f = 0; f < m->n_functions; f++) {
-            bool impure = c->impure[f], reads = c->reads[f];
+            bool impure = c->impure[f];
+            unsigned reads = c->reads[f];
             for (uint32_t k = m->functions[f].first; k < m->functions[f].last; k++) {
                 const rg_code_inst *i = &m->insts[k];
                 if (m->block_of[k] == RG_CODE_NONE)
                     continue;
                 impure = impure || write_kind(c, k) != 0;
-                reads = reads || (i->op == SpvOpLoad && is_physical(m, rg_code_word(m, k, 3)));
+                if (i->op == SpvOpLoad)
+                    reads |= reads_by(m, rg_code_word(m, k, 3));
                 if (i->op == SpvOpFunctionCall) {
                     uint32_t g = c->function_of[rg_code_word(m, k, 3)];
-                    reads = reads || (g != RG_CODE_NONE && c->reads[g]);
+                    reads |= g != RG_CODE_NONE ? c->reads[g] : 0u;
                 }
-                if (impure && reads)
-                    break;
             }
             changed = changed || impure != c->impure[f] || reads != c->reads[f];
             c->impure[f] = impure;
-            c->reads[f] = reads;
+            c->reads[f] = (uint8_t)reads;
         }
     }
 }
@@ -437,16 +449,33 @@ static bool is_expression(const checker *c, uint32_t k) {
     return !is_temporary(c, k);
 }
 
+/* Writes that may come between a load and its uses: on any path, or by loops. */
+typedef struct fear {
+    unsigned kinds, in_loops;
+    uint32_t pointer;  /* of the load, 0 */
+    uint32_t variable; /* whose writes in loops count too, 0 */
+} fear;
+
 typedef struct late {
     uint32_t write, use; /* RG_CODE_NONE: in order */
 } late;
 
+static uint32_t write_before(checker *c, uint32_t load, uint32_t use, const fear *f) {
+    const rg_code *m = c->m;
+    uint32_t w = f->kinds ? write_between(c, load, use, f->kinds, f->pointer) : RG_CODE_NONE;
+    return w != RG_CODE_NONE ? w
+                             : rg_loops_write(c->loops, m->block_of[load], m->block_of[use],
+                                              f->in_loops, f->variable);
+}
+
 /* Too intricate to follow in the time there is: any write of the function counts. */
-static late any_write(checker *c, uint32_t k, unsigned kinds) {
-    const rg_code_function *f = &c->m->functions[c->m->blocks[c->m->block_of[k]].function];
-    for (uint32_t b = f->first_block; b < f->first_block + f->n_blocks; b++) {
+static late any_write(checker *c, uint32_t k, const fear *f) {
+    const rg_code_function *in = &c->m->functions[c->m->blocks[c->m->block_of[k]].function];
+    for (uint32_t b = in->first_block; b < in->first_block + in->n_blocks; b++) {
         const rg_code_block *block = &c->m->blocks[b];
-        uint32_t w = write_in(c, block->label, block->last, kinds, 0);
+        uint32_t w = write_in(c, block->label, block->last, f->kinds, 0);
+        if (w == RG_CODE_NONE && block->loop)
+            w = rg_loops_write(c->loops, c->m->block_of[k], b, f->in_loops, f->variable);
         if (w != RG_CODE_NONE)
             return (late){w, block->last};
     }
@@ -454,10 +483,11 @@ static late any_write(checker *c, uint32_t k, unsigned kinds) {
 }
 
 /* Follows the value of instruction k through expressions to statements. */
-static late find_late(checker *c, uint32_t k, unsigned kinds, uint32_t pointer) {
+static late find_late(checker *c, uint32_t k, const fear *f) {
     const rg_code *m = c->m;
     late none = {RG_CODE_NONE, RG_CODE_NONE};
-    if (!kinds || !rg_flow_reachable(c->r->flow, m->block_of[k]))
+    if ((!f->kinds && !f->in_loops && !f->variable) ||
+        !rg_flow_reachable(c->r->flow, m->block_of[k]))
         return none;
     uint32_t n = 0, followed = 0;
     c->now++;
@@ -480,7 +510,7 @@ static late find_late(checker *c, uint32_t k, unsigned kinds, uint32_t pointer) 
                     continue;
             }
             if (m->insts[use].op != SpvOpPhi) {
-                uint32_t w = write_between(c, k, use, kinds, pointer);
+                uint32_t w = write_before(c, k, use, f);
                 if (w != RG_CODE_NONE)
                     return (late){w, use};
                 continue;
@@ -493,13 +523,13 @@ static late find_late(checker *c, uint32_t k, unsigned kinds, uint32_t pointer) 
                 uint32_t b = m->block_of[m->def[label]];
                 if (!rg_flow_reachable(c->r->flow, b))
                     continue;
-                uint32_t w = write_between(c, k, m->blocks[b].last, kinds, pointer);
+                uint32_t w = write_before(c, k, m->blocks[b].last, f);
                 if (w != RG_CODE_NONE)
                     return (late){w, use};
             }
         }
         if (c->work > WORK_LIMIT && followed > 64)
-            return any_write(c, k, kinds);
+            return any_write(c, k, f);
     }
     return none;
 }
@@ -526,11 +556,11 @@ static const char *write_words(const rg_code *m, uint32_t k) {
 static unsigned kinds_unordered(origin o) {
     switch (o) {
     case O_BUFFER:
-        return W_CONSTANT;
+        return RG_W_CONSTANT;
     case O_VARIABLE:
-        return W_BUFFER | W_CONSTANT | W_ATOMIC | W_CALL | W_IMAGE;
+        return RG_W_BUFFER | RG_W_CONSTANT | RG_W_ATOMIC | RG_W_CALL | RG_W_IMAGE;
     default:
-        return W_ALL;
+        return RG_W_ALL;
     }
 }
 
@@ -561,27 +591,64 @@ static bool has_capability(const rg_code *m, uint32_t capability) {
     return false;
 }
 
+static bool same(const fear *a, const fear *b) {
+    return a->kinds == b->kinds && a->in_loops == b->in_loops && a->variable == b->variable;
+}
+
+/* What a value has to fear with older and with newer translators. */
+static void fears(checker *c, uint32_t k, fear *older, fear *newer) {
+    const rg_code *m = c->m;
+    const rg_code_inst *i = &m->insts[k];
+    *older = *newer = (fear){.kinds = RG_W_ALL, .in_loops = RG_W_ALL};
+    if (i->op == SpvOpFunctionCall) {
+        uint32_t f = c->function_of[rg_code_word(m, k, 3)];
+        older->kinds = newer->kinds = c->reads[f] & READS_PHYSICAL ? RG_W_ALL : 0;
+        older->in_loops = newer->in_loops = RG_W_ALL | RG_W_GLOBAL | RG_W_ANY_CALL;
+        return;
+    }
+    if (i->op == SpvOpImageRead) {
+        older->kinds = newer->kinds = 0;
+        older->in_loops = newer->in_loops = RG_W_IMAGE | RG_W_ATOMIC | RG_W_CALL;
+        return;
+    }
+    uint32_t pointer = older->pointer = newer->pointer = rg_code_word(m, k, 3);
+    if (!is_physical(m, pointer)) {
+        older->kinds = 0;
+        older->in_loops = rg_loops_fear(c->loops, k, pointer, &older->variable);
+        *newer = *older;
+        return;
+    }
+    older->kinds = kinds_unordered(origin_of(m, pointer, false));
+    bool is_volatile = i->len > 4 && rg_code_word(m, k, 4) & SpvMemoryAccessVolatileMask;
+    origin traced = origin_of(m, pointer, true);
+    newer->kinds = is_volatile || traced == O_BUFFER ? 0 : kinds_unordered(traced);
+    if (is_volatile)
+        newer->in_loops = 0;
+}
+
+static const char *value_words(const rg_code *m, uint32_t k, bool physical) {
+    switch (m->insts[k].op) {
+    case SpvOpFunctionCall:
+        return physical ? "what the call read through a physical pointer" : "what the call read";
+    case SpvOpImageRead:
+        return "what was read of an image";
+    default:
+        return physical ? "the value loaded through a physical pointer" : "the value loaded";
+    }
+}
+
 static void check_value(checker *c, uint32_t k) {
     const rg_code *m = c->m;
     const rg_code_inst *i = &m->insts[k];
     bool is_load = i->op == SpvOpLoad;
-    unsigned old_kinds = W_ALL, new_kinds = W_ALL;
-    uint32_t pointer = 0;
-    if (is_load) {
-        pointer = rg_code_word(m, k, 3);
-        old_kinds = kinds_unordered(origin_of(m, pointer, false));
-        bool is_volatile = i->len > 4 && rg_code_word(m, k, 4) & SpvMemoryAccessVolatileMask;
-        origin traced = origin_of(m, pointer, true);
-        new_kinds = is_volatile || traced == O_BUFFER ? 0 : kinds_unordered(traced);
-    }
+    fear before, now;
+    fears(c, k, &before, &now);
     unsigned wrong = 0;
     unsigned older = RG_SPIRV_CROSS_1_3_239 | RG_SPIRV_CROSS_1_4_304;
-    late where = find_late(c, k, old_kinds, pointer);
+    late where = find_late(c, k, &before);
     if (where.write != RG_CODE_NONE)
         wrong |= older;
-    late also = where;
-    if (new_kinds != old_kinds)
-        also = find_late(c, k, new_kinds, pointer);
+    late also = same(&before, &now) ? where : find_late(c, k, &now);
     if (also.write != RG_CODE_NONE)
         wrong |= RG_SPIRV_CROSS_1_4_357;
     wrong &= c->r->translators;
@@ -589,8 +656,9 @@ static void check_value(checker *c, uint32_t k) {
         return;
     if (where.write == RG_CODE_NONE)
         where = also;
-    rg_repair_finding *f =
-        rg_repair_add(c->r, is_load ? RG_SPIRV_LOAD_LATE : RG_SPIRV_CALL_LATE, k, wrong);
+    bool physical = is_load ? is_physical(m, before.pointer) : before.kinds != 0;
+    rg_repair_finding *f = rg_repair_add(
+        c->r, i->op == SpvOpFunctionCall ? RG_SPIRV_CALL_LATE : RG_SPIRV_LOAD_LATE, k, wrong);
     f->clobber = where.write;
     f->use = where.use;
     if (c->needs[i->type] & ~c->able) {
@@ -605,10 +673,11 @@ static void check_value(checker *c, uint32_t k) {
         bool copy = is_load && !(rg_code_word(m, k, 4) & ~simple);
         rg_repair_act(c->r, k, copy ? RG_REPAIR_COPY_LOAD : RG_REPAIR_PIN);
     }
+    bool in_loop = rg_flow_enters_loop(c->r->flow, m->block_of[k], m->block_of[where.write]) &&
+                   rg_flow_enters_loop(c->r->flow, m->block_of[k], m->block_of[where.use]);
     f->text =
-        rg_format(c->arena, "%s is used after %s that may change it%s",
-                  is_load ? "the value loaded through a physical pointer"
-                          : "what the call read through a physical pointer",
+        rg_format(c->arena, "%s %s %s that may change it%s", value_words(m, k, physical),
+                  in_loop ? "before a loop is used in the loop, which has" : "is used after",
                   write_words(m, where.write),
                   f->fixable ? ""
                              : "; its narrow type cannot be kept in a variable, and it is not "
@@ -777,6 +846,7 @@ rg_repair *rg_repair_check(rg_arena *a, const rg_code *m, unsigned translators) 
     c.needs = find_needs(a, m);
     summarise(&c);
     find_writes(&c);
+    c.loops = rg_loops_new(a, m, r->flow, c.writes);
     for (uint32_t k = m->functions_at; k < m->n_insts; k++) {
         const rg_code_inst *i = &m->insts[k];
         if (m->block_of[k] == RG_CODE_NONE)
@@ -785,7 +855,10 @@ rg_repair *rg_repair_check(rg_arena *a, const rg_code *m, unsigned translators) 
         if (at) {
             check_atomic(&c, k, at);
         } else if (i->op == SpvOpLoad) {
-            if (is_physical(m, rg_code_word(m, k, 3)))
+            if (is_physical(m, rg_code_word(m, k, 3)) || rg_loops_ahead(c.loops, m->block_of[k]))
+                check_value(&c, k);
+        } else if (i->op == SpvOpImageRead) {
+            if (rg_loops_ahead(c.loops, m->block_of[k]))
                 check_value(&c, k);
         } else if (i->op == SpvOpFunctionCall) {
             uint32_t f = c.function_of[rg_code_word(m, k, 3)];
