@@ -12,6 +12,7 @@ LAYOUTS = [(0, 4, 8, 12), (0, 4, 0, 4), (0, 1, 4, 4)]
 INDICES = {"i": lambda i, k: i, "(i + 1u) & 3u": lambda i, k: i + 1 & 3, "0": lambda i, k: 0,
            "2": lambda i, k: 2, "3u - i": lambda i, k: 3 - i, "i ^ 1u": lambda i, k: i ^ 1,
            "(i + k) & 3u": lambda i, k: i + k & 3}
+# How the arrays are reached; "bound" and "shared" have no addresses, and never overlap.
 HEADS = {
     "uvec2 uniform": ("layout(std140, set = 0, binding = 0) uniform Args {{ uvec2 {}; }} args;",
                       "Floats(args.{})"),
@@ -23,7 +24,12 @@ HEADS = {
                          "args.{}"),
     "reference uniform": ("layout(std140, set = 0, binding = 0) uniform Args {{ Floats {}; }} args;",
                           "args.{}"),
+    "bound": ("layout(std430, set = 0, binding = 0) buffer Args {{ float m[16]; }} args;", "{}"),
+    "shared": ("layout(std430, set = 0, binding = 0) buffer Args {{ float m[16]; }} args;\n"
+               "shared float s[16];", "{}"),
+    "local": ("layout(std430, set = 0, binding = 0) buffer Args {{ float m[16]; }} args;", "{}"),
 }
+BOUND = {"bound": "args.m", "shared": "s", "local": "s"}
 
 
 class Shader:
@@ -34,7 +40,8 @@ class Shader:
         self.head = r.choice(sorted(HEADS))
         self.n_vars = 0
         self.left = r.randint(4, 12)
-        self.atomics = r.random() < 0.4
+        self.bound = BOUND.get(self.head)
+        self.atomics = r.random() < 0.4 and self.head != "local"
         self.body = self.block([], 0)
         self.glsl = self.text()
 
@@ -63,8 +70,10 @@ class Shader:
                 out.append(("store", *self.place(), self.value(scope)))
             elif p < 0.82 and self.atomics:
                 out.append(("atomic", *self.place(), self.value(scope)))
-            elif p < 0.86:
+            elif p < 0.84:
                 out.append(("barrier",))
+            elif p < 0.88:
+                out.append(("set", r.choice(scope), self.value(scope)))
             elif p < 0.93 and depth < 2:
                 cond = r.choice(["i > 1u", "i == 0u", "v"])
                 cond = ("v", r.choice(scope)) if cond == "v" else ("i", cond)
@@ -86,8 +95,15 @@ class Shader:
                  "layout(buffer_reference, std430, buffer_reference_align = 4) buffer Floats "
                  "{ float v[]; };", head.format(names), "void main() {",
                  "uint i = gl_GlobalInvocationID.x;", "const uint k = 0u;"]
+        copies = "for (int n = 0; n < 16; n++) "
+        if self.head == "local":
+            lines.append("float s[16];")
+        if self.bound == "s":
+            lines.append(copies + "s[n] = args.m[n];")
 
         def place(name, index):
+            if self.bound:
+                return f"{self.bound}[{4 * NAMES.index(name)} + ({index})]"
             return access.format(name) + f".v[{index}]"
 
         def value(v):
@@ -102,6 +118,8 @@ class Shader:
                     lines.append(f"{place(s[1], s[2])} = {value(s[3])};")
                 elif s[0] == "atomic":
                     lines.append(f"atomicAdd({place(s[1], s[2])}, {value(s[3])});")
+                elif s[0] == "set":
+                    lines.append(f"v{s[1]} = {value(s[2])};")
                 elif s[0] == "barrier":
                     lines.append("memoryBarrierBuffer();")
                 elif s[0] == "if":
@@ -116,7 +134,13 @@ class Shader:
                     put(s[1])
                     lines.append("}")
         put(self.body)
+        if self.bound == "s":
+            lines.append(copies + "args.m[n] = s[n];")
         return "\n".join(lines + ["}"]) + "\n"
+
+    @property
+    def layouts(self):
+        return LAYOUTS[:1] if self.bound else LAYOUTS
 
     def run(self, layout):
         """The 16 floats of memory afterwards; None when one grew past what floats have exactly."""
@@ -135,6 +159,8 @@ class Shader:
                     memory[at[s[1]] + INDICES[s[2]](i, k)] = value(s[3], vars)
                 elif s[0] == "atomic":
                     memory[at[s[1]] + INDICES[s[2]](i, k)] += value(s[3], vars)
+                elif s[0] == "set":
+                    vars[s[1]] = value(s[2], vars)
                 elif s[0] == "if":
                     if s[1][0] == "i":
                         taken = i > 1 if s[1][1] == "i > 1u" else i == 0
@@ -149,8 +175,11 @@ class Shader:
         return memory if max(abs(m) for m in memory) < 1 << 23 else None
 
 
-def setup(layout):
+def setup(shader, layout):
     """C++ for metal.py: fills memory, and prints it."""
+    if shader.bound:
+        return ("static float m[16]; for (int i = 0; i < 16; i++) m[i] = i + 1; memory[0] = m;",
+                "for (float f : m) printf(\" %g\", f);")
     addresses = "".join(f"a[{n}] = (uint64_t)(m + {at});" for n, at in enumerate(layout))
     return ("static float m[16]; for (int i = 0; i < 16; i++) m[i] = i + 1;"
             f"static uint64_t a[4]; {addresses} memory[0] = a;",

@@ -192,7 +192,29 @@ static bool constant_word(const rg_code *m, uint32_t inst, uint32_t k, uint32_t 
     return rg_code_constant(m, rg_code_word(m, inst, k), v);
 }
 
-/* Two element addresses that differ in a constant index from the same base never meet. */
+/* An index as a sum of an id (0: none) and a constant. */
+static uint32_t split_index(const rg_code *m, uint32_t id, uint32_t *plus) {
+    *plus = 0;
+    if (rg_code_constant(m, id, plus))
+        return 0;
+    uint32_t type = rg_code_type_of(m, id), op = rg_code_def_op(m, id), v;
+    if ((op != SpvOpIAdd && op != SpvOpISub) || rg_code_def_op(m, type) != SpvOpTypeInt ||
+        rg_code_word(m, m->def[type], 2) != 32)
+        return id;
+    uint32_t at = m->def[id], a = rg_code_word(m, at, 3), b = rg_code_word(m, at, 4);
+    if (rg_code_constant(m, b, &v)) {
+        *plus = op == SpvOpIAdd ? v : 0 - v;
+        return a;
+    }
+    if (op == SpvOpIAdd && rg_code_constant(m, a, &v)) {
+        *plus = v;
+        return b;
+    }
+    return id;
+}
+
+/* Two element addresses whose first different indices, from the same base, differ by a constant
+ * never meet. */
 static bool apart(const rg_code *m, uint32_t a, uint32_t b) {
     if (!is_chain(rg_code_def_op(m, a)) || !is_chain(rg_code_def_op(m, b)))
         return false;
@@ -204,7 +226,9 @@ static bool apart(const rg_code *m, uint32_t a, uint32_t b) {
         uint32_t v, w;
         if (rg_code_word(m, x, k) == rg_code_word(m, y, k))
             continue;
-        return constant_word(m, x, k, &v) && constant_word(m, y, k, &w) && v != w;
+        return split_index(m, rg_code_word(m, x, k), &v) ==
+                   split_index(m, rg_code_word(m, y, k), &w) &&
+               v != w;
     }
     return false;
 }

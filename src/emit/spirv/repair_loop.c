@@ -23,6 +23,7 @@ struct rg_loops {
     entries *of;               /* [bound] writes to a variable or parameter, by enter */
     bool *listed;              /* [bound] of is made */
     bool *shared;              /* [bound] another variable may be the same buffer */
+    bool *constant;            /* [bound] the module writes nothing there */
     uint32_t *list;            /* pointers still to follow */
 };
 
@@ -61,7 +62,8 @@ static int by_binding(const void *a, const void *b) {
     return 0;
 }
 
-/* Variables that are aliased, or of one set and binding. */
+/* Variables that are aliased, or of one set and binding; and those of which the module says that it
+ * writes nothing there: not by addresses either, since nothing else is aliased either. */
 static void find_shared(rg_loops *l) {
     const rg_code *m = l->m;
     uint32_t(*place)[3] = rg_alloc(l->arena, (m->bound + 1) * sizeof *place), n = 0;
@@ -72,17 +74,28 @@ static void find_shared(rg_loops *l) {
             place[n][2] = m->insts[k].result;
             index[m->insts[k].result] = ++n;
         }
+    uint32_t *constant = RG_NEW_N(l->arena, uint32_t, m->bound); /* members of a type */
     for (uint32_t k = 0; k < m->types_at; k++) {
         uint32_t id = rg_code_word(m, k, 1), what = rg_code_word(m, k, 2);
+        if (m->insts[k].op == SpvOpMemberDecorate && id < m->bound)
+            constant[id] += rg_code_word(m, k, 3) == SpvDecorationNonWritable;
         if (m->insts[k].op != SpvOpDecorate || id >= m->bound || !index[id])
             continue;
         if (what == SpvDecorationAliased)
             l->shared[id] = true;
+        else if (what == SpvDecorationNonWritable)
+            l->constant[id] = true;
         else if (what == SpvDecorationDescriptorSet || what == SpvDecorationBinding)
             place[index[id] - 1][what == SpvDecorationBinding] = rg_code_word(m, k, 3);
     }
     if (n)
         qsort(place, n, sizeof *place, by_binding);
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t id = place[k][2], storage, type;
+        if (storage_of(m, id, &storage, &type) && rg_code_def_op(m, type) == SpvOpTypeStruct &&
+            m->insts[m->def[type]].len > 2 && constant[type] >= m->insts[m->def[type]].len - 2u)
+            l->constant[id] = true;
+    }
     for (uint32_t k = 1; k < n; k++)
         if (place[k][1] != RG_CODE_NONE && place[k - 1][0] == place[k][0] &&
             place[k - 1][1] == place[k][1])
@@ -98,6 +111,7 @@ rg_loops *rg_loops_new(rg_arena *a, const rg_code *m, const rg_flow *flow, const
     l->of = RG_NEW_N(a, entries, m->bound);
     l->listed = RG_NEW_N(a, bool, m->bound);
     l->shared = RG_NEW_N(a, bool, m->bound);
+    l->constant = RG_NEW_N(a, bool, m->bound);
     l->list = RG_NEW_N(a, uint32_t, m->bound);
     bool any = false;
     uint32_t *at = RG_NEW_N(a, uint32_t, 2 * m->n_blocks + 2);
@@ -238,6 +252,8 @@ unsigned rg_loops_fear(rg_loops *l, uint32_t load, uint32_t pointer, uint32_t *v
     }
     if (l->shared[root])
         return all;
+    if (l->constant[root])
+        return 0;
     list_writes(l, root);
     *variable = root;
     return own | (written_elsewhere(l, load, root) ? (unsigned)RG_W_ANY_CALL : 0u);
