@@ -350,12 +350,14 @@ RG_API rg_status rg_cache_clear(rg_context *ctx, uint64_t *removed);
  * rg_spirv_fix belongs between a code generator and vkCreateShaderModule. No context is needed, and
  * the calls may be made from any threads at once. */
 typedef enum rg_spirv_fault {
-    RG_SPIRV_LOAD_LATE,     /* a load through a physical pointer may be read after memory changed */
-    RG_SPIRV_CALL_LATE,     /* so may what a function returns that reads through one */
+    RG_SPIRV_LOAD_LATE,     /* a load through a physical pointer may be read after memory changed; a
+                             * load of any kind, in a loop after it that changes the memory */
+    RG_SPIRV_CALL_LATE,     /* so may what a function returns that reads memory */
     RG_SPIRV_INDEX_IN_CAST, /* an element's index is printed inside the cast to its pointer */
     RG_SPIRV_ATOMIC_POINTER, /* an atomic on a pointer that comes from no access chain */
     RG_SPIRV_ATOMIC_REFUSED, /* an atomic on a pointer that the translator cannot trace */
-    RG_SPIRV_FLOAT_ATOMIC,   /* OpAtomicFAddEXT before it was known */
+    RG_SPIRV_FLOAT_ATOMIC,   /* OpAtomicFAddEXT before it was known; any float atomic in workgroup
+                              * memory, where Metal has none */
     RG_SPIRV_SLOTS,          /* an entry point uses more than Metal's 31 buffer slots */
     RG_SPIRV_NOT_METAL       /* a construct that no translator accepts */
 } rg_spirv_fault;
