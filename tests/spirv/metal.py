@@ -62,10 +62,15 @@ def translate(command, path):
 NOT_METAL = re.compile(r"\batomicAdd\(|&\(?reinterpret_cast<device atomic\w+>\(")
 
 
+# An array type with an operator for each address space, which are all one here: the header has it.
+ARRAY = re.compile(r"template<typename T, size_t Num>\nstruct spvUnsafeArray\n\{.*?\n\};\n", re.S)
+
+
 def wrap(k, source):
     """The kernel in a namespace with a function that calls it with buffers by number."""
     body = "\n".join(l for l in source.splitlines()
                      if not l.startswith(("#include", "#pragma")))
+    body = ARRAY.sub("", body)
     m = re.search(r"kernel void (\w+)\((.*?)\)\n\{", body, re.S)
     if not m:
         return None
