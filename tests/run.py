@@ -3,9 +3,9 @@
 
     tests/run.py [--build DIR] [--sanitized] [--jobs N] [--fuzz N] [FILTER...]
 
-A test's name is SUITE/NAME, the suites being unit, cli, errors, kernels, checks, msl, spirv, vulkan
-and fuzz; only tests whose name contains one of the FILTERs are run. A failure is one line with what is wrong and
-one with what to run to see it again. The last line is `N passed, N failed[, N skipped]`.
+A test's name is SUITE/NAME, the suites being unit, cli, errors, kernels, checks, msl, spirv, vulkan,
+fuzz and wrong; only tests whose name contains one of the FILTERs are run. A failure is one line with what
+is wrong and one with what to run to see it again. The last line is `N passed, N failed[, N skipped]`.
 """
 
 import argparse
@@ -229,34 +229,39 @@ class Runner:
             self.failed("checks", name, " | ".join(rows[:3]) or last_words(err or out), command)
 
     def fuzz(self):
-        if not self.wanted("fuzz"):
-            return
-        s = self.suite("fuzz")
+        """Random programs, right ones and wrong ones: of either a few hundred."""
         count = self.o.fuzz if self.o.fuzz is not None else 50 if self.o.sanitized else 300
-        begun, first = time.time(), 1
+        first = 1
         on_host = [d for d in self.devices if not d.is_vulkan]
-        if on_host and count:
+        if self.wanted("fuzz") and on_host and count:
             self.fuzz_on(",".join(d.name for d in on_host), on_host[0], first, count)
+            if any(d.name == "cpu" for d in on_host):
+                self.fuzz_on("cpu+checked", on_host[0], 100001, count // 6 + 1)
         # A driver compiles each program for seconds: other programs in each mode, and few.
-        for device in [d for d in self.devices if d.is_vulkan]:
+        for device in [d for d in self.devices if d.is_vulkan and self.wanted("fuzz")]:
             some = min(count, 4) if self.o.sanitized else (count + 19) // 20
             if some:
                 self.fuzz_on("vulkan", device, first, some)
             first += some
-        s.seconds += time.time() - begun
+        if self.wanted("wrong") and count:
+            self.fuzz_wrong(count)
 
     def fuzz_on(self, names, device, seed, count):
+        s = self.suite("fuzz")
+        begun = time.time()
         command = [sys.executable, os.path.join(HERE, "fuzz", "fuzz.py"), "--build", self.build,
                    "--count", str(count), "--jobs", str(self.o.jobs), "--devices", names]
         status, out, err = vulkan.run(self, command + ["--seed", str(seed)], device, 1200)
         shown = lambda c: vulkan.shown(c, device)
+        s.seconds += time.time() - begun
+
         m = re.search(r"(?m)^fuzz: (\d+) programs, (\d+) passed, (\d+) wrong, (\d+) crashed, "
                       r"(\d+) refused", out)
         if not m or (device.is_vulkan and err.startswith("error: the validation layer")):
             self.failed("fuzz", "run", f"status {status}: {last_words(out + err)}", shown(command))
             return
         total, passed, wrong, crashed, refused = map(int, m.groups())
-        too_many = refused > 0.01 * total
+        too_many = refused > max(1, 0.01 * total)
         self.passed("fuzz", passed + (0 if too_many else refused))
         for line in out.split("\n"):
             f = re.match(r"(pass|fail|refused|crash|gcc) seed (\d+): (.*)$", line)
@@ -266,6 +271,25 @@ class Runner:
                             shown(again))
         print(f"{device.name}: " * device.is_vulkan +
               [l for l in out.split("\n") if l.startswith("fuzz: ")][0])
+
+    def fuzz_wrong(self, count):
+        s = self.suite("wrong")
+        command = [sys.executable, os.path.join(HERE, "fuzz", "wrong.py"), "--build", self.build]
+        begun = time.time()
+        status, out, err = self.run(command + ["--count", str(count), "--jobs", str(self.o.jobs)],
+                                    1200)
+        s.seconds += time.time() - begun
+        m = re.search(r"(?m)^wrong programs: (\d+), (\d+) refused, (\d+) accepted, (\d+) badly", out)
+        if not m:
+            self.failed("wrong", "run", f"status {status}: {last_words(out + err)}", command)
+            return
+        self.passed("wrong", int(m.group(2)) + int(m.group(3)))
+        for line in out.split("\n"):
+            f = re.match(r"(\w+) seed (\d+): (.*)$", line)
+            if f:
+                self.failed("wrong", f"seed {f.group(2)}", f"{f.group(1)} {f.group(3)[:300]}",
+                            command + ["--seed", f.group(2), "--reduce"])
+        print([l for l in out.split("\n") if l.startswith("wrong programs: ")][0])
 
     # ---- all of it ----
 

@@ -32,8 +32,7 @@ void rg_adj_refuse(rg_adj *s, rg_loc loc, const char *hint, const char *fmt, ...
     va_start(ap, fmt);
     vsnprintf(buf, sizeof buf, fmt, ap);
     va_end(ap);
-    rg_error(s->diags, loc, hint, "cannot differentiate kernel '%s': %s", s->f->name, buf);
-    s->failed = true;
+    rg_fatal(s->diags, loc, hint, "cannot differentiate kernel '%s': %s", s->f->name, buf);
 }
 
 static void add_bar(rg_adj *s, rg_val v, rg_val g) {
@@ -128,7 +127,6 @@ static void pure(rg_adj *s, rg_iid i) {
             s, ins.loc,
             "use a function whose derivative is known, or stop the gradient with rg_stop()",
             "'%s' has no derivative here", rg_ops[ins.op].text);
-        return;
     }
     if (ins.op == RG_MUL && rg_operand(f, i, 0) == rg_operand(f, i, 1)) {
         /* x * x: (g + g) * x, exactly the sum of the two contributions */
@@ -201,7 +199,6 @@ static void memory(rg_adj *s, rg_iid i) {
         rg_adj_refuse(s, ins.loc, "let one iteration alone write the element, or use a reduction",
                       "which iteration sets '%s' last, and so has its gradient, is not known",
                       rg_array_at(f, ins.array)->name);
-        return;
     }
     if (s->varied->val[v])
         add_bar(s, v, rg_b_load(b, grad, ins.leaf, idx, 0));
@@ -332,8 +329,6 @@ static void loop(rg_adj *s, rg_iid i) {
     }
     rg_adj_restore_iteration(s, v, at);
     rg_adj_forward(s, body, true);
-    if (s->failed)
-        return;
     /* The body's own values start without a cotangent: only what is carried has one. */
     m = 1;
     rg_val *pass = RG_NEW_N(s->arena, rg_val, n + 1);
@@ -384,14 +379,10 @@ static void parallel(rg_adj *s, rg_iid i) {
     uint32_t first = rg_first_init(f, i), carried = rg_first_carried(f, i), n = ins.nres;
     const rg_rid body = ins.region[0];
     rg_adj_onto_find(s, i);
-    if (s->failed)
-        return;
     rg_adj_onto_after(s);
     rg_adj_restore_snapshot(s, i);
     rg_adj_prepare_reductions(s, i);
     rg_adj_onto_count(s, i);
-    if (s->failed)
-        return;
     values c = captured(s, i);
     rg_val bounds[6];
     for (uint32_t k = 0; k < first; k++)
@@ -428,8 +419,6 @@ static void parallel(rg_adj *s, rg_iid i) {
         s->bar[arg] = 0;
     }
     rg_adj_forward(s, body, true);
-    if (s->failed)
-        return;
     for (uint32_t k = 0; k < c.n; k++)
         s->bar[c.at[k]] = 0;
     rg_iid y = rg_yield_of(f, body);
@@ -467,7 +456,7 @@ static void parallel(rg_adj *s, rg_iid i) {
 static void backward(rg_adj *s, rg_rid r) {
     const rg_fn *f = s->f;
     local_gradients(s, r);
-    for (uint32_t k = rg_region_at(f, r)->ins.n - 1; k-- > 0 && !s->failed;) {
+    for (uint32_t k = rg_region_at(f, r)->ins.n - 1; k-- > 0;) {
         rg_iid i = rg_region_at(f, r)->ins.at[k];
         const rg_ins *ins = rg_ins_at(f, i);
         s->b->loc = ins->loc;
@@ -591,10 +580,7 @@ rg_fn *rg_ad_adjoint(rg_arena *a, const rg_fn *f, const rg_activity *act, const 
     s.frame = s.g->body;
     parameters(&s);
     rg_adj_forward(&s, f->body, true);
-    if (!s.failed)
-        backward(&s, f->body);
-    if (s.failed)
-        return NULL;
+    backward(&s, f->body);
     rg_b_yield(s.b, NULL, 0);
     rg_ad_map_extents(s.g, f, s.fwd);
     rg_adj_keep_decide(&s);

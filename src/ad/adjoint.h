@@ -131,10 +131,9 @@ typedef struct rg_adj {
     rg_red_mode red_mode;
     rg_iid parallel;                           /* of f, being swept backward or counted */
     rg_val *red_result, *red_ties, *red_zeros; /* [its reductions] */
-    bool failed;
 } rg_adj;
 
-void rg_adj_refuse(rg_adj *s, rg_loc loc, const char *hint, const char *fmt, ...)
+_Noreturn void rg_adj_refuse(rg_adj *s, rg_loc loc, const char *hint, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* forward.c: copies region r into the current region of g. augmented: loops in it save what their

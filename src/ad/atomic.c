@@ -120,7 +120,6 @@ void rg_adj_onto_find(rg_adj *s, rg_iid parallel) {
                           "this atomic operation on '%s' stands in a parallel loop that uses the "
                           "array in another way too",
                           rg_array_at(f, ins->array)->name);
-            return;
         }
         RG_PUSH(s->arena, &s->onto, o);
     }

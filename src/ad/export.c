@@ -63,6 +63,8 @@ static void region(export *e, rg_rid r) {
             while (!rg_region_inside(g, r, rg_val_region(g, v)))
                 v = lift(e, v);
             g->pool.at[rg_ins_at(g, i)->opnd + q] = v;
+            if (rg_ins_at(g, i)->op == RG_ALLOC) /* the table says what the instruction says */
+                rg_array_at(g, rg_ins_at(g, i)->array)->extents[q] = v;
         }
         for (int s = 0; s < 2; s++)
             if (rg_ins_at(g, i)->region[s])

@@ -55,7 +55,6 @@ static void left_out(rg_adj *s, rg_iid i) {
             s, x->loc, "split the loop into one that updates the array and one that reads it",
             "this reads an element of '%s' that the same parallel loop updates atomically",
             rg_array_at(f, ins->array)->name);
-        return;
     }
 }
 
@@ -250,7 +249,6 @@ static void hoist_allocs(rg_adj *s, rg_rid r, rg_rid outermost) {
                         s, ins->loc, "declare the array before the `if`",
                         "the size of array '%s' is computed inside the `if` that it is declared in",
                         rg_array_at(f, ins->array)->name);
-                    return;
                 }
             }
             alloc(s, i);
@@ -492,8 +490,7 @@ static void instruction(rg_adj *s, rg_iid i, bool augmented) {
         /* fall through */
     case RG_STORE:
     case RG_ADDTO:
-        if (!s->failed)
-            write(s, i, augmented);
+        write(s, i, augmented);
         break;
     case RG_ALLOC:
         if (!(augmented && s->in_if)) /* hoisted */
@@ -551,7 +548,7 @@ static void instruction(rg_adj *s, rg_iid i, bool augmented) {
 }
 
 static void region(rg_adj *s, rg_rid r, bool augmented) {
-    for (uint32_t k = 0; k + 1 < rg_region_at(s->f, r)->ins.n && !s->failed; k++)
+    for (uint32_t k = 0; k + 1 < rg_region_at(s->f, r)->ins.n; k++)
         instruction(s, rg_region_at(s->f, r)->ins.at[k], augmented);
 }
 

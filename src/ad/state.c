@@ -153,12 +153,12 @@ static void add_log(rg_adj *s, rg_iid i, bool in_parallel, void *user) {
 
 /* Written by a parallel anywhere in the loop: the whole array is copied, and not logged. */
 static void add_whole(rg_adj *s, rg_iid i, bool in_parallel, void *user) {
-    if (in_parallel && !s->failed)
+    if (in_parallel)
         add_log(s, i, true, user);
 }
 
 static void add_rest(rg_adj *s, rg_iid i, bool in_parallel, void *user) {
-    if (!in_parallel && !s->failed)
+    if (!in_parallel)
         add_log(s, i, false, user);
 }
 

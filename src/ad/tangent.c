@@ -28,14 +28,12 @@ typedef struct tangent {
     rg_aid *scalar_shadow; /* [params] */
     rg_adj *reductions; /* inside a parallel whose min, max or product reductions have tangents */
     bool strict;        /* edges */
-    bool failed;
 } tangent;
 
 static void region(tangent *t, rg_rid r);
 
-static void refuse(tangent *t, rg_loc loc, const char *hint, const char *what) {
-    rg_error(t->diags, loc, hint, "cannot differentiate kernel '%s': %s", t->f->name, what);
-    t->failed = true;
+_Noreturn static void refuse(tangent *t, rg_loc loc, const char *hint, const char *what) {
+    rg_fatal(t->diags, loc, hint, "cannot differentiate kernel '%s': %s", t->f->name, what);
 }
 
 static rg_val dot_or_zero(tangent *t, rg_val v) {
@@ -85,7 +83,6 @@ static void pure(tangent *t, rg_iid i) {
             refuse(t, ins.loc,
                    "use a function whose derivative is known, or stop the gradient with rg_stop()",
                    rg_format(t->arena, "'%s' has no derivative here", rg_ops[ins.op].text));
-            return;
         }
         for (uint32_t k = 0; k < ins.nopnd; k++) {
             rg_val p = d[k] ? rg_rule_partial(t->b, ins.op, k, x, t->map[r], t->strict) : 0;
@@ -291,7 +288,6 @@ static void other_reductions(tangent *t, rg_iid i, const bool *with) {
         refuse(t, rg_ins_at(f, captures)->loc,
                "split it into one loop that captures and one that reduces",
                "a value is captured in a parallel loop that also takes a min, a max or a product");
-        return;
     }
     s->root = ins.region[0];
     s->fwd = t->map;
@@ -311,23 +307,16 @@ static void other_reductions(tangent *t, rg_iid i, const bool *with) {
         RG_PUSH(t->arena, &s->snapshots[i], (rg_whole){a, t->data[a], false});
     }
     rg_adj_onto_find(s, i);
-    if (!s->failed) {
-        rg_adj_restore_snapshot(s, i);
-        rg_adj_forward_one(s, i, false);
-    }
+    rg_adj_restore_snapshot(s, i);
+    rg_adj_forward_one(s, i, false);
     for (uint32_t k = 0; k < ins.nres; k++)
         if (with[k])
             s->bar[rg_result(f, i, k)] = s->fwd[rg_result(f, i, k)]; /* any value: it is wanted */
-    if (!s->failed) {
-        rg_adj_onto_after(s);
-        rg_adj_restore_snapshot(s, i);
-        rg_adj_prepare_reductions(s, i);
-    }
-    if (!s->failed) {
-        rg_adj_onto_count(s, i);
-        rg_adj_onto_finish(s, t->shadow);
-    }
-    t->failed |= s->failed;
+    rg_adj_onto_after(s);
+    rg_adj_restore_snapshot(s, i);
+    rg_adj_prepare_reductions(s, i);
+    rg_adj_onto_count(s, i);
+    rg_adj_onto_finish(s, t->shadow);
     t->reductions = s;
 }
 
@@ -360,8 +349,6 @@ static void structure(tangent *t, rg_iid i) {
         }
         if (ins.op == RG_PARALLEL)
             other_reductions(t, i, with);
-        if (t->failed)
-            return;
         for (uint32_t k = 0; k < n; k++)
             if (with[k]) {
                 rg_val init = rg_operand(f, i, first + k);
@@ -412,7 +399,7 @@ static void structure(tangent *t, rg_iid i) {
 static void region(tangent *t, rg_rid r) {
     const rg_fn *f = t->f;
     const rg_region *g = rg_region_at(f, r);
-    for (uint32_t k = 0; k + 1 < g->ins.n && !t->failed; k++) {
+    for (uint32_t k = 0; k + 1 < g->ins.n; k++) {
         rg_iid i = g->ins.at[k];
         const rg_ins *ins = rg_ins_at(f, i);
         t->b->loc = ins->loc;
@@ -522,8 +509,6 @@ rg_fn *rg_ad_tangent(rg_arena *a, const rg_fn *f, const rg_activity *act, const 
         }
     }
     region(&t, f->body);
-    if (t.failed)
-        return NULL;
     rg_b_yield(t.b, NULL, 0);
     rg_ad_map_extents(t.g, f, t.map);
     return t.g;

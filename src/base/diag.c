@@ -52,8 +52,9 @@ static const char *source_line(const rg_sources *s, const rg_place *p, size_t *n
         return NULL;
     if (f->lines.n == 0) {
         RG_PUSH(s->arena, &f->lines, 0);
-        for (size_t i = 0; i < f->size; i++)
-            if (f->text[i] == '\n')
+        for (size_t i = 0; i < f->size; i++) /* a carriage return alone ends a line as well */
+            if (f->text[i] == '\n' ||
+                (f->text[i] == '\r' && (i + 1 == f->size || f->text[i + 1] != '\n')))
                 RG_PUSH(s->arena, &f->lines, (uint32_t)(i + 1));
     }
     if (p->line > f->lines.n)

@@ -187,8 +187,9 @@ static bool check_access(walk *w, const rg_ins *ins) {
         return fault(w, "'%s' has no leaf %u", array->name, ins->leaf);
     if (!w->alive[ins->array])
         return fault(w, "array '%s' is not allocated here", array->name);
+    /* What was there before is dropped from an rmw once nobody asks for it. */
     uint32_t n = rg_ins_nindices(f, ins), values = ins->op != RG_LOAD,
-             results = ins->op == RG_LOAD || ins->op == RG_RMW;
+             results = ins->op == RG_LOAD || (ins->op == RG_RMW && ins->nres);
     if (ins->nopnd != n + values || ins->nres != results)
         return fault(w, "'%s' takes %u indices: %u operands, %u results", array->name, n,
                      ins->nopnd, ins->nres);

@@ -25,13 +25,23 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
 
+/* A carriage return alone ends a line too, as gcc and clang have it: were it a blank, a comment
+ * would go on over what every editor shows as the next line. Length of the line's end at p, 0 if
+ * none. */
+static size_t line_end_length(const char *p, const char *end) {
+    if (*p == '\n')
+        return 1;
+    return *p != '\r' ? 0 : p + 1 < end && p[1] == '\n' ? 2 : 1;
+}
+
 /* Length of the splice at p, 0 if none. As in gcc and clang, blanks may stand between the backslash
  * and the end of the line: nobody means anything else by it. */
 static size_t splice_length(const char *p, const char *end) {
     const char *q = p + 1;
-    while (q < end && is_blank(*q))
+    while (q < end && is_blank(*q) && *q != '\r')
         q++;
-    return q < end && *q == '\n' ? (size_t)(q + 1 - p) : 0;
+    size_t n = q < end ? line_end_length(q, end) : 0;
+    return n ? (size_t)(q - p) + n : 0;
 }
 
 rg_lex_text rg_lex_clean(rg_arena *a, rg_sources *s, rg_diags *d, uint32_t file, const char *text,
@@ -48,7 +58,8 @@ rg_lex_text rg_lex_clean(rg_arena *a, rg_sources *s, rg_diags *d, uint32_t file,
     }
     bool has_nul = memchr(p, 0, (size_t)(end - p)) != NULL;
     bool has_backslash = memchr(p, '\\', (size_t)(end - p)) != NULL;
-    if (!has_nul && !has_backslash) {
+    bool has_return = memchr(p, '\r', (size_t)(end - p)) != NULL;
+    if (!has_nul && !has_backslash && !has_return) {
         memcpy(out + n, p, size - copied);
         n = size;
         p = end;
@@ -68,10 +79,15 @@ rg_lex_text rg_lex_clean(rg_arena *a, rg_sources *s, rg_diags *d, uint32_t file,
                          "save the file as ASCII or UTF-8 text", "the text has a NUL byte");
             has_nul = false; /* one report is enough */
         }
-        out[n++] = *p ? *p : ' ';
-        if (*p++ == '\n') {
+        size_t ends = line_end_length(p, end);
+        if (ends) {
+            out[n++] = '\n';
+            p += ends;
             line++;
             line_start = p;
+        } else {
+            out[n++] = *p ? *p : ' ';
+            p++;
         }
     }
     clean.at = out;

@@ -187,7 +187,7 @@ static rg_val mark_custom(rg_lower *l, const rg_func *f, rg_val v, const rg_val 
     return v;
 }
 
-enum { MOST_INSTRUCTIONS = 4000000 };
+enum { MOST_INSTRUCTIONS = 1000000 };
 
 /* call = function "(" arguments ")": the function's body, here. */
 rg_val rg_lower_call(rg_lower *l, rg_node *n, rg_ref *result) {

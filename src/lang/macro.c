@@ -3,7 +3,7 @@
 #include <string.h>
 
 enum {
-    MAX_WORK = 1 << 23,   /* lexemes moved by expansion, in one translation unit */
+    MAX_WORK = 1 << 22,   /* lexemes moved by expansion, in one translation unit */
     BYTES_PER_LEXEME = 4, /* what text made by # and ## counts as */
     MAX_DEPTH = 200,      /* calls inside arguments of calls */
     MAX_PARAMETERS = 1000

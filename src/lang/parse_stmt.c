@@ -206,9 +206,10 @@ static rg_stmt *parse_case(rg_parser *p) {
     rg_case c = {.loc = t->loc};
     if (p->code[p->pos - 1] == RG_K_CASE) {
         rg_node *n = rg_parse_conditional(p);
-        if (p->cases && !rg_node_bad(p->cases->e))
+        bool is_int = rg_const_int(p, n, &c.value); /* before 1.5 becomes 1 */
+        if (is_int && p->cases && !rg_node_bad(p->cases->e))
             n = rg_check_convert(p, n, p->cases->e->type, "compare");
-        rg_const_int(p, n, &c.value);
+        rg_const_int(NULL, n, &c.value);
     } else {
         c.is_default = true;
     }

@@ -24,15 +24,62 @@ static void skip_parens(rg_parser *p) {
     }
 }
 
-/* attribute = "__attribute__" "(" ... ")" : ignored, like any hint */
+/* Attributes that change how an object lies in memory, or what a type is. */
+static bool changes_layout(const char *name) {
+    static const char *const all[] = {"packed",
+                                      "aligned",
+                                      "vector_size",
+                                      "mode",
+                                      "ext_vector_type",
+                                      "address_space",
+                                      "scalar_storage_order",
+                                      "transparent_union",
+                                      NULL};
+    while (*name == '_')
+        name++;
+    for (uint32_t i = 0; all[i]; i++)
+        if (!strncmp(name, all[i], strlen(all[i])) &&
+            name[strlen(all[i]) + strspn(name + strlen(all[i]), "_")] == '\0')
+            return true;
+    return false;
+}
+
+/* attribute = "__attribute__" "(" ... ")" : ignored, like any hint, unless it means something */
 static void skip_attributes(rg_parser *p) {
-    while (rg_accept(p, RG_K_ATTRIBUTE))
+    while (rg_accept(p, RG_K_ATTRIBUTE)) {
+        uint32_t start = p->pos;
         skip_parens(p);
+        for (uint32_t i = start; i < p->pos; i++)
+            if (p->tok[i].kind == RG_TOK_IDENT && changes_layout(p->tok[i].text))
+                rg_error(p->diags, p->tok[i].loc,
+                         "remove it: types have the layout that C gives them",
+                         "the attribute '%s' is not part of kernel C", p->tok[i].text);
+    }
 }
 
 static void refuse(rg_parser *p, const char *hint) {
     const rg_token *t = rg_tok(p);
     rg_error(p->diags, t->loc, hint, "'%s' is not part of kernel C", t->text);
+}
+
+/* The storage class of keyword c. Parameters, fields and casts (allowed false) take register only.
+ */
+static uint32_t add_storage(rg_parser *p, rg_code c, uint32_t before, bool allowed) {
+    const rg_token *t = rg_tok(p);
+    if (!allowed && c != RG_K_REGISTER)
+        rg_error(p->diags, t->loc, "remove it", "'%s' has no place here", t->text);
+    else if (before & ~(uint32_t)RG_STORE_INLINE)
+        rg_error(p->diags, t->loc, "keep one of them", "a declaration has one storage class");
+    switch (c) {
+    case RG_K_TYPEDEF:
+        return RG_STORE_TYPEDEF;
+    case RG_K_STATIC:
+        return RG_STORE_STATIC;
+    case RG_K_EXTERN:
+        return RG_STORE_EXTERN;
+    default:
+        return RG_STORE_OTHER;
+    }
 }
 
 /* specifiers = ("void" | "int" | ... | struct | enum | typedef-name | "const" | "static" | ...)+
@@ -116,13 +163,11 @@ rg_ctype *rg_parse_specifiers(rg_parser *p, uint32_t *storage) {
             is_const = true;
             break;
         case RG_K_TYPEDEF:
-            store |= RG_STORE_TYPEDEF;
-            break;
         case RG_K_STATIC:
-            store |= RG_STORE_STATIC;
-            break;
         case RG_K_EXTERN:
-            store |= RG_STORE_EXTERN;
+        case RG_K_REGISTER:
+        case RG_K_AUTO:
+            store |= add_storage(p, c, store, storage != NULL);
             break;
         case RG_K_INLINE:
         case RG_K_INLINE2:
@@ -130,19 +175,20 @@ rg_ctype *rg_parse_specifiers(rg_parser *p, uint32_t *storage) {
         case RG_K_NORETURN:
             store |= RG_STORE_INLINE;
             break;
-        case RG_K_REGISTER:
-        case RG_K_AUTO:
-            store |= RG_STORE_OTHER;
-            break;
         case RG_K_RESTRICT:
         case RG_K_RESTRICT2:
         case RG_K_RESTRICT3:
+            rg_error(p->diags, rg_tok(p)->loc,
+                     "write it in the brackets, x[restrict n], or drop it",
+                     "'restrict' qualifies pointers, not what they point to");
+            break;
         case RG_K_EXTENSION:
             break;
         case RG_K_ATTRIBUTE:
             skip_attributes(p);
             continue;
         case RG_K_ALIGNAS:
+            refuse(p, "remove it: types have the layout that C gives them");
             p->pos++;
             skip_parens(p);
             continue;
@@ -254,6 +300,8 @@ rg_ctype *rg_parse_specifiers(rg_parser *p, uint32_t *storage) {
     return is_const ? rg_ctype_const(p->arena, t) : t;
 }
 
+enum { LARGEST_STRUCT = INT32_MAX, MOST_LEAVES = 4096 };
+
 static void parse_fields(rg_parser *p, rg_cstruct *s) {
     while (rg_peek(p) != RG_P_RBRACE) {
         if (rg_at_end(p))
@@ -285,12 +333,20 @@ static void parse_fields(rg_parser *p, rg_cstruct *s) {
                 rg_error(p->diags, d.loc, "give it a constant length, or use an array parameter",
                          "the length of an array inside a struct must be constant");
                 d.type = rg_ctype_basic(RG_C_ERROR);
+            } else if (rg_ctype_size(d.type) > LARGEST_STRUCT) {
+                rg_error(p->diags, d.loc, "make it an array parameter of its own",
+                         "field '%s' is larger than 2 GiB", d.name);
+                d.type = rg_ctype_basic(RG_C_ERROR);
             }
             for (uint32_t i = 0; i < s->fields.n; i++)
                 if (!strcmp(s->fields.at[i].name, d.name))
                     rg_error(p->diags, d.loc, NULL, "the struct already has a field '%s'", d.name);
             RG_PUSH(p->arena, &s->fields, (rg_cfield){d.name, d.type, s->nleaves, d.loc});
             s->nleaves += rg_ctype_leaves(d.type);
+            if (s->nleaves > MOST_LEAVES) /* structs of structs double with each line */
+                rg_fatal(p->diags, d.loc, "use arrays inside the struct, or several structs",
+                         "a struct of more than %d fields, those of its structs counted",
+                         MOST_LEAVES);
         } while (rg_accept(p, RG_P_COMMA));
         rg_expect(p, RG_P_SEMI, "after the field");
     }
@@ -328,6 +384,7 @@ rg_ctype *rg_parse_struct(rg_parser *p) {
     }
     if (body) {
         p->pos++;
+        rg_deeper(p, loc);
         if (!t->st->complete)
             parse_fields(p, t->st);
         else
@@ -335,6 +392,13 @@ rg_ctype *rg_parse_struct(rg_parser *p) {
         if (!t->st->fields.n)
             rg_error(p->diags, loc, "give it a field", "a struct without fields is not C");
         t->st->complete = true;
+        if (rg_ctype_size(t) > LARGEST_STRUCT) {
+            rg_error(p->diags, loc, "make its large arrays parameters of their own",
+                     "the struct is larger than 2 GiB");
+            t->st->fields.n = 0;
+            t->st->nleaves = 0;
+        }
+        p->nesting--;
         skip_attributes(p);
     }
     return t;
@@ -389,6 +453,7 @@ static rg_ctype *parse_parameters(rg_parser *p, rg_ctype *result, rg_declarator 
     rg_ctype *t = rg_ctype_new(p->arena, RG_C_FUNC);
     t->base = result;
     d->params.n = 0;
+    rg_deeper(p, rg_tok(p)->loc);
     if (rg_peek(p) == RG_K_VOID && rg_peek_at(p, 1) == RG_P_RPAREN)
         p->pos++;
     rg_enter_scope(p);
@@ -448,6 +513,7 @@ static rg_ctype *parse_parameters(rg_parser *p, rg_ctype *result, rg_declarator 
             break;
     }
     p->in_parameters = outer;
+    p->nesting--;
     rg_expect(p, RG_P_RPAREN, "after the parameters");
     rg_leave_scope(p);
     return t;
@@ -460,6 +526,7 @@ static rg_ctype *type_suffix(rg_parser *p, rg_ctype *t, rg_declarator *d) {
     if (rg_peek(p) != RG_P_LBRACK)
         return t;
     rg_loc loc = rg_next(p)->loc;
+    rg_deeper(p, loc);
     while (rg_peek(p) == RG_K_STATIC || (rg_peek(p) >= RG_K_CONST && rg_peek(p) <= RG_K_RESTRICT3))
         p->pos++;
     int64_t len = -1;
@@ -484,6 +551,7 @@ static rg_ctype *type_suffix(rg_parser *p, rg_ctype *t, rg_declarator *d) {
     }
     rg_expect(p, RG_P_RBRACK, "after the length");
     t = type_suffix(p, t, d);
+    p->nesting--;
     if (t->kind == RG_C_FUNC) {
         rg_error(p->diags, loc, NULL, "functions cannot be elements of an array");
         t = rg_ctype_basic(RG_C_ERROR);
@@ -500,6 +568,10 @@ static rg_ctype *type_suffix(rg_parser *p, rg_ctype *t, rg_declarator *d) {
     if (t->kind == RG_C_ERROR)
         return t;
     rg_ctype *a = rg_ctype_array(p->arena, t, len);
+    if (len > 0 && rg_ctype_size(t) > 0 && rg_ctype_size(a) < 0) {
+        rg_error(p->diags, loc, "give it fewer elements", "the array is larger than any memory");
+        return rg_ctype_basic(RG_C_ERROR);
+    }
     a->len_expr = expr;
     a->len_text = text;
     return a;

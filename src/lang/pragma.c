@@ -91,6 +91,52 @@ static const char *const hints[] = {"schedule",    "num_threads", "proc_bind", "
                                     "safelen",     "if",          "aligned",   "order",
                                     "nontemporal", "allocate",    "hint",      NULL};
 
+/* A hint's argument is dropped, but has to be there, and what names variables has to be right. */
+static void parse_hint(rg_parser *p, const char *name) {
+    static const char *const with_value[] = {"num_threads", "if", "simdlen", "safelen", NULL};
+    static const char *const kinds[] = {"static", "dynamic", "guided", "auto", "runtime", NULL};
+    uint32_t open = p->pos;
+    if (rg_peek(p) != RG_P_LPAREN) {
+        rg_error(p->diags, rg_tok(p)->loc, NULL, "expected '(' after '%s'", name);
+        return;
+    }
+    skip_argument(p);
+    if (p->code[p->pos - 1] != RG_P_RPAREN || p->pos - open < 3) {
+        rg_error(p->diags, p->tok[open].loc, "complete it, or remove it",
+                 p->code[p->pos - 1] != RG_P_RPAREN ? "the '(' of '%s' is not closed"
+                                                    : "'%s' has no argument",
+                 name);
+        return;
+    }
+    uint32_t end = p->pos;
+    p->pos = open + 1;
+    if (!strcmp(name, "schedule")) {
+        const rg_token *kind = rg_tok(p);
+        for (uint32_t i = open; i + 1 < end; i++) /* modifiers, as in monotonic:dynamic */
+            if (p->code[i] == RG_P_COLON)
+                kind = &p->tok[i + 1];
+        bool known = false;
+        for (uint32_t i = 0; kinds[i]; i++)
+            known |= kind->text && !strcmp(kinds[i], kind->text);
+        if (!known)
+            rg_error(p->diags, kind->loc, "use static, dynamic, guided, auto or runtime",
+                     "unknown schedule %s", rg_tok_text(p, kind));
+    }
+    for (uint32_t i = 0; with_value[i]; i++)
+        if (!strcmp(with_value[i], name)) {
+            if (rg_tok(p)->kind == RG_TOK_IDENT && rg_peek_at(p, 1) == RG_P_COLON)
+                p->pos += 2; /* if(parallel: condition) */
+            rg_mark before = rg_here(p);
+            rg_node *n = rg_parse_assign(p);
+            p->unit->refs.n = before.refs; /* it is never evaluated */
+            if (!rg_node_bad(n))
+                rg_check_condition(p, n);
+            if (p->pos != end - 1)
+                rg_error(p->diags, rg_tok(p)->loc, NULL, "expected ')' in '%s'", name);
+        }
+    p->pos = end;
+}
+
 static bool is_hint(const char *name) {
     for (uint32_t i = 0; hints[i]; i++)
         if (!strcmp(hints[i], name))
@@ -216,7 +262,7 @@ static void parse_clause(rg_parser *p, rg_parallel *par) {
         return;
     }
     if (is_hint(name)) {
-        skip_argument(p);
+        parse_hint(p, name);
         return;
     }
     bool list =
@@ -233,7 +279,7 @@ static void parse_clause(rg_parser *p, rg_parallel *par) {
         skip_argument(p);
         return;
     }
-    uint32_t open = p->pos;
+    uint32_t open = p->pos, errors = p->diags->errors;
     if (!rg_accept(p, RG_P_LPAREN)) {
         rg_error(p->diags, rg_tok(p)->loc, NULL, "expected '(' after '%s'", name);
         return;
@@ -259,7 +305,7 @@ static void parse_clause(rg_parser *p, rg_parallel *par) {
         par->collapse = (uint32_t)n;
     }
     if (!rg_accept(p, RG_P_RPAREN)) {
-        if (rg_peek(p) != RG_P_RPAREN && in_pragma(p) && rg_tok(p)->kind != RG_TOK_IDENT)
+        if (errors == p->diags->errors)
             rg_error(p->diags, rg_tok(p)->loc, NULL, "expected ')' in '%s'", name);
         p->pos = open;
         skip_argument(p);
@@ -317,10 +363,16 @@ static rg_stmt *parse_omp(rg_parser *p, rg_loc loc) {
     if (accept_word(p, "simd") || /* a hint; its clauses say nothing that a serial loop breaks */
         accept_word(p, "unroll") || accept_word(p, "tile")) {
         skip_pragma(p);
+        if (rg_peek(p) != RG_K_FOR && (*t->text == 's' || rg_tok(p)->kind != RG_TOK_PRAGMA))
+            rg_error(p->diags, t->loc, "write it right before a for loop, or remove it",
+                     "'#pragma omp %s' is not before a loop", t->text);
         return NULL;
     }
     if (accept_word(p, "declare")) {
-        if (!at_word(p, "simd"))
+        if (p->func && at_word(p, "simd"))
+            rg_error(p->diags, t->loc, "move it, or write '#pragma omp simd' before a loop",
+                     "'declare simd' stands before a function");
+        else if (!at_word(p, "simd"))
             rg_error(p->diags, t->loc, "use one of the operators + * min max & | ^ && ||",
                      "'declare %s' is not supported", rg_tok(p)->text ? rg_tok(p)->text : "");
         skip_pragma(p);

@@ -41,6 +41,16 @@ static rg_status choose(rg_kernel *k, const rg_emit_options *o) {
 
 /* A caller of plain C hands over pointers only, so lengths must follow from the parameters. */
 static void emit_plain(rg_variant *v, const rg_activity *act, rg_text *out) {
+    if (act->nparams < v->fn->params.n) {
+        const char *name = v->fn->name;
+        rg_error(&v->diags, v->fn->params.at[act->nparams].loc,
+                 "run it through the library (rg_record_launch, rg_backward), or find the value "
+                 "without a capture: in a loop before, or with a prefix sum",
+                 "the %s of '%s' as C on its own cannot be had: it needs the values that are "
+                 "captured here, which only a recorded launch keeps",
+                 rg_mode_name(v->fn->mode), name);
+        return;
+    }
     rg_aid a = rg_emit_c_plain(v->fn, act, out);
     if (!a)
         return;
@@ -86,12 +96,6 @@ static rg_status produce(rg_kernel *k, const rg_emit_options *o, char **out, rg_
     if (s != RG_OK)
         return s;
     rg_activity act = {.nparams = k->nparams, .active = k->active, .group = NULL};
-    if (o->target == RG_TARGET_C && k->records.captures &&
-        (o->mode == RG_MODE_ADJOINT || o->mode == RG_MODE_HVP))
-        return rg_fail(ctx, RG_ERROR_UNSUPPORTED,
-                       "kernel '%s' captures values atomically: its adjoint needs those that the "
-                       "recorded launch captured, so it cannot be had as C on its own",
-                       k->fn->name);
     act.alone = o->target == RG_TARGET_C; /* its interface has no place for what a record keeps */
     /* What is explained is the adjoint, whatever the mode. */
     bool explain = !slots && o->target == RG_TARGET_EXPLAIN;
