@@ -143,7 +143,7 @@ class Runner:
         status, out, err = self.run(command)
         got = []
         for line in err.split("\n"):
-            m = re.match(re.escape(path) + r":(\d+:\d+: (?:error|warning): .*)$", line)
+            m = re.match(re.escape(path) + r":(\d+:\d+: (?:error|warning|note): .*)$", line)
             if m:
                 got.append(" ".join(m.group(1).split()))
             elif line.startswith("    way out: "):

@@ -10,6 +10,7 @@
 #include "compile/debug.h"
 #include "compile/key.h"
 #include "compile/outside.h"
+#include "compile/race.h"
 #include "lang/lang.h"
 #include "opt/opt.h"
 
@@ -86,10 +87,13 @@ static void compile(rg_unit *u, const char *path, const char *text, size_t size,
         rg_debug_stage(f, "lang");
         if (f->adjoint) {
             rg_ad_unmark(f->adjoint);
+            rg_opt_ssa(f->adjoint, &opt);
+            rg_race_check(f->adjoint, &u->diags);
             rg_opt_run(f->adjoint, &opt);
         }
         rg_opt_ssa(f, &opt);
         rg_debug_stage(f, "ssa");
+        rg_race_check(f, &u->diags);
         rg_opt_run(f, &opt);
         rg_fn *marked = u->module->customs.n ? rg_fn_clone(u->arena, f) : NULL;
         if (marked && rg_ad_unmark(f)) {

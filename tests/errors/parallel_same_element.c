@@ -20,3 +20,4 @@ void k(int n, int m, const float x[n], float y[n], int c[1]) {
 
 /* expect: 4:14: error: all iterations of the parallel loop write the same element of 'y': a race */
 /* expect: 11:18: error: all iterations of the parallel loop write the same element of 'y': a race */
+/* expect: 2:2: note: the parallel loop is here */

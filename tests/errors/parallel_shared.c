@@ -21,3 +21,4 @@ void k(int n, const float x[n], float y[n]) {
 /* expect: 11:14: error: all iterations assign 'count', which is declared outside the parallel loop: a race */
 /* expect: 12:19: error: all iterations assign 'last', which is declared outside the parallel loop: a race */
 /* expect: 12:38: error: all iterations assign 'last', which is declared outside the parallel loop: a race */
+/* expect: 4:2: note: the parallel loop is here */

@@ -12,3 +12,4 @@ void k(int n, const float x[n], float y[n]) {
 }
 
 /* expect: 3:12: error: all iterations of the parallel loop write the same element of 's': a race */
+/* expect: 8:2: note: the parallel loop is here */
