@@ -247,8 +247,8 @@ typedef struct rg_arg {
 
 /* Runs the kernel: asynchronous, in order; errors that show later come from rg_sync. */
 RG_API rg_status rg_launch(rg_kernel *k, const rg_arg *args, size_t n);
-/* Runs the kernel and keeps what its adjoint needs: old values of arrays that it overwrites, what its
- * atomics capture, and up to 256 MB of the results of its reductions and atomic float sums. */
+/* Runs the kernel and keeps what its adjoint needs: old values of arrays that it overwrites, what
+ * its atomics capture, and up to 256 MB of the results of its reductions and atomic float sums. */
 RG_API rg_status rg_record_launch(rg_kernel *k, const rg_arg *args, size_t n, rg_record **out);
 /* Adds to the gradients of the record's inputs from those of its outputs; clears the gradients of
  * elements that the kernel overwrote. Once per record. */

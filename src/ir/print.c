@@ -17,7 +17,7 @@ typedef struct printer {
 
 const char *rg_ir_ins_word(uint32_t bit) {
     static const char *const word[16] = {
-        "atomic",     "reverse",  "new",    "private", "accum",  "save",   "scalarized", "free",
+        "atomic",     "reverse",  "new",  "private", "accum",  "save",   "scalarized", "free",
         "checkpoint", "gathered", "kept", "flag11",  "flag12", "flag13", "flag14",     "flag15"};
     return bit < 16 ? word[bit] : NULL;
 }

@@ -256,7 +256,7 @@ static rg_status programs(rg_kernel *k, rg_program **adjoint, rg_program **prima
     if (!any)
         return rg_launch_program(k, RG_PRIMAL, NULL, primal);
     rg_status s = rg_program_get(k, RG_ADJOINT, k->active, adjoint);
-    if (s == RG_OK)
+    if (s == RG_OK && k->records.all > k->records.captures)
         s = choose(*adjoint, &all);
     if (s == RG_OK && !all)
         s = rg_program_get_keeping(k, k->active, k->kept, adjoint);
