@@ -284,10 +284,10 @@ static rg_status make_device(rg_vk *v) {
     ask_properties(v, &e);
     ask_features(v, &e, &f);
     set_offered(v, &f);
-    rg_status asked = ask_lanes(v);
-    if (asked != RG_OK) {
+    rg_status lanes = ask_lanes(v);
+    if (lanes != RG_OK) {
         free(e.list);
-        return asked;
+        return lanes;
     }
     free(e.list);
     if (!f.timeline.timelineSemaphore)
