@@ -504,8 +504,7 @@ static void backward(rg_adj *s, rg_rid r) {
 static rg_val declared(rg_adj *s, rg_aid a, uint32_t k) {
     int64_t c;
     rg_val e = rg_array_at(s->f, a)->extents[k];
-    return e && rg_val_const_int(s->f, e, &c) ? rg_b_int(s->b, RG_I64, c)
-                                              : rg_b_extent(s->b, a, k);
+    return e && rg_val_const_int(s->f, e, &c) ? rg_b_int(s->b, RG_I64, c) : rg_b_extent(s->b, a, k);
 }
 
 static void array_copy_of(rg_adj *s, rg_aid a) {

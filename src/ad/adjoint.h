@@ -103,26 +103,26 @@ typedef struct rg_adj {
     const rg_activity *act;
     const rg_ad_options *options;
     rg_varied *varied;
-    rg_keep *keep;        /* [f arrays] */
-    rg_val *fwd;          /* [f vals] copy in g, of the latest forward sweep */
-    rg_val *bar;          /* [f vals] cotangent so far; 0: zero */
-    rg_aid *data;         /* [f arrays] array of g that stands for it; 0: none yet */
-    rg_aid *grad;         /* [f arrays] its gradient; 0: none */
-    rg_aid *scalar_grad;  /* [params] */
-    rg_saved **saved;     /* [f ins] loops */
-    bool *seen;           /* [f vals] scratch of captured() */
+    rg_keep *keep;       /* [f arrays] */
+    rg_val *fwd;         /* [f vals] copy in g, of the latest forward sweep */
+    rg_val *bar;         /* [f vals] cotangent so far; 0: zero */
+    rg_aid *data;        /* [f arrays] array of g that stands for it; 0: none yet */
+    rg_aid *grad;        /* [f arrays] its gradient; 0: none */
+    rg_aid *scalar_grad; /* [params] */
+    rg_saved **saved;    /* [f ins] loops */
+    bool *seen;          /* [f vals] scratch of captured() */
     /* Results that deeper sweeps load instead of computing them again: kept.c. */
-    rg_kept **kept;         /* [f ins] innermost sweep first; NULL: nothing is kept */
-    bool keeping;                  /* this sweep stores what is kept for its root */
+    rg_kept **kept; /* [f ins] innermost sweep first; NULL: nothing is kept */
+    bool keeping;   /* this sweep stores what is kept for its root */
     RG_VEC(rg_kept_load) loads;
     RG_VEC(rg_iid) stores; /* of g: all that are for loads only */
-    rg_val *old;          /* [f ins] store, addto: the value that it overwrote */
-    rg_wholes *snapshots; /* [f ins] parallel: tracked arrays as they were before it */
-    rg_rid *life;         /* [f arrays] region of f that holds its alloc; the body for parameters */
-    rg_rid root;          /* region of f that the current forward sweep started at */
-    rg_rid frame;         /* region of g that holds what outlives an if */
-    uint32_t in_if;       /* ifs of g between frame and here */
-    rg_saved *logging;    /* plain sweep inside this loop: log what is overwritten */
+    rg_val *old;           /* [f ins] store, addto: the value that it overwrote */
+    rg_wholes *snapshots;  /* [f ins] parallel: tracked arrays as they were before it */
+    rg_rid *life;      /* [f arrays] region of f that holds its alloc; the body for parameters */
+    rg_rid root;       /* region of f that the current forward sweep started at */
+    rg_rid frame;      /* region of g that holds what outlives an if */
+    uint32_t in_if;    /* ifs of g between frame and here */
+    rg_saved *logging; /* plain sweep inside this loop: log what is overwritten */
     bool in_parallel;
     rg_iid reversing; /* parallel of f whose backward sweep this is; 0: none */
     rg_ontos onto;    /* of the parallel being reversed, or counted */

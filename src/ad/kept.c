@@ -99,7 +99,8 @@ static void candidates(rg_adj *s, rg_rid r, rg_kept *nest, rg_val *trips, int64_
             rg_adj_keep_in(s, i, nest, trips, all);
             if (ins.nres)
                 add(s, i, nest, trips);
-        } else if (costly((rg_op)ins.op, all >= 0) && rg_type_is_float(rg_type_of(f, rg_result(f, i, 0)))) {
+        } else if (costly((rg_op)ins.op, all >= 0) &&
+                   rg_type_is_float(rg_type_of(f, rg_result(f, i, 0)))) {
             add(s, i, nest, trips);
         }
     }
@@ -143,8 +144,7 @@ void rg_adj_place(rg_adj *s, const rg_iid *loops, uint32_t n, rg_val *idx) {
     for (uint32_t d = 0; d < n; d++) {
         rg_val iv = rg_region_at(f, rg_ins_at(f, loops[d])->region[0])->args.at[0];
         rg_val lo = rg_adj_bound(s, rg_operand(f, loops[d], 0));
-        idx[d] =
-            rg_b_op2(b, RG_SUB, rg_b_cast(b, RG_I64, s->fwd[iv]), rg_b_cast(b, RG_I64, lo));
+        idx[d] = rg_b_op2(b, RG_SUB, rg_b_cast(b, RG_I64, s->fwd[iv]), rg_b_cast(b, RG_I64, lo));
     }
 }
 

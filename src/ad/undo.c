@@ -1,9 +1,10 @@
 /* Overwritten values whose places need not be saved.
  *
- * Where every write to an array in a loop's iteration stands in the loop's body, or in counted loops
- * there, and its index follows from their variables, the iteration is undone by running those loops
- * in reverse, with nothing in them but the stores, each putting back what it overwrote. The old
- * values are an array with an axis for each loop: no count of entries, no indices, no growing. */
+ * Where every write to an array in a loop's iteration stands in the loop's body, or in counted
+ * loops there, and its index follows from their variables, the iteration is undone by running those
+ * loops in reverse, with nothing in them but the stores, each putting back what it overwrote. The
+ * old values are an array with an axis for each loop: no count of entries, no indices, no growing.
+ */
 #include "ad/adjoint.h"
 
 #include "ir/affine.h"
@@ -173,7 +174,8 @@ static bool about_all(const rg_fn *f, rg_val index, rg_val extent, rg_rid body) 
     rg_iid owner = iv->def ? 0 : rg_region_at(f, iv->region)->owner;
     int64_t lo, rest, n, top;
     if (!owner || rg_ins_at(f, owner)->op != RG_FOR || iv->index != 0 || iv->region == body ||
-        !rg_region_inside(f, iv->region, body) || !rg_val_const_int(f, rg_operand(f, owner, 0), &lo))
+        !rg_region_inside(f, iv->region, body) ||
+        !rg_val_const_int(f, rg_operand(f, owner, 0), &lo))
         return false;
     if (rg_val_const_int(f, extent, &n) && rg_val_const_int(f, rg_operand(f, owner, 1), &top))
         return (top - lo) * 2 >= n;

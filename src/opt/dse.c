@@ -38,9 +38,8 @@ static bool is_kept(const rg_ins *i) {
 
 /* Does i overwrite all of its array? Of a copy: the array that it writes. */
 static bool overwrites(const rg_fn *f, const rg_ins *i) {
-    return i->op == RG_ALLOC ||
-           (i->op == RG_COPY && !is_kept(i) &&
-            rg_array_at(f, i->array)->rank <= rg_array_at(f, i->array2)->rank);
+    return i->op == RG_ALLOC || (i->op == RG_COPY && !is_kept(i) &&
+                                 rg_array_at(f, i->array)->rank <= rg_array_at(f, i->array2)->rank);
 }
 
 static bool reads(const rg_ins *i) {
@@ -82,9 +81,9 @@ static void covering(dse *d, rg_rid r, rg_iid *path, uint32_t n, bool *out) {
         for (uint32_t k = 0; k < n && all; k++) {
             rg_affine at = rg_affine_of(f, rg_operand(f, id, k));
             uint32_t l = 0;
-            while (l < n && !(at.ok && at.n == 1 && at.coef[0] == 1 && at.constant == 0 &&
-                              at.term[0] == rg_region_at(f, rg_ins_at(f, path[l])->region[0])
-                                                ->args.at[0]))
+            while (l < n &&
+                   !(at.ok && at.n == 1 && at.coef[0] == 1 && at.constant == 0 &&
+                     at.term[0] == rg_region_at(f, rg_ins_at(f, path[l])->region[0])->args.at[0]))
                 l++;
             all = l < n && !(seen & 1u << l) && runs_over(f, path[l], x->extents[k]);
             seen |= 1u << l;
@@ -166,9 +165,9 @@ static void clean(dse *d, rg_rid r, bool *live) {
                     in[x] = after[x] || (!branch && d->used[side[s]][x]);
                 clean(d, side[s], in);
                 for (uint32_t x = 0; x < d->n; x++)
-                    live[x] |= branch ? in[x]
-                                      : d->used[side[s]][x] ||
-                                            (after[x] && !d->covered[side[s]][x]);
+                    live[x] |= branch
+                                   ? in[x]
+                                   : d->used[side[s]][x] || (after[x] && !d->covered[side[s]][x]);
             }
             continue;
         }
