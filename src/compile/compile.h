@@ -22,6 +22,7 @@ typedef struct rg_unit {
     rg_ir_module *module; /* kernels are optimised primals */
     uint64_t key[2];      /* hash of source (all files read), options and Retrograd's version */
     bool strict_edges;
+    struct rg_early *early; /* [kernels] their accesses before they were optimised */
     rg_fn **marked; /* [kernels] with the marks of custom adjoints; NULL: the kernel itself */
 } rg_unit;
 

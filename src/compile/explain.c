@@ -1,10 +1,13 @@
 /* Collects remarks, each about a source line, by looking at the finished adjoint next to the
  * primal; then prints them line by line under the source's own text.
  *
- * Re-executed is what both have from the same place: a load of a parameter, or a maths function. */
-#include "compile/compile.h"
+ * What the adjoint computes without looking at a gradient, at the place and with the operation of
+ * something in the primal, it executes again. Promoted is an access that the kernel still had
+ * before it was optimised, and has no longer. */
+#include "compile/explain.h"
 
 #include "ad/ad.h"
+#include "compile/compile.h"
 #include "ir/affine.h"
 
 #include <stdlib.h>
@@ -20,6 +23,8 @@ typedef struct explain {
     const rg_sources *sources;
     const rg_fn *primal, *adjoint;
     rg_record_counts records;
+    const rg_early *early;
+    rg_gradients gradients;
     RG_VEC(remark) list;
 } explain;
 
@@ -41,10 +46,22 @@ static const char *array_name(const rg_fn *f, rg_aid a) {
     return x->name ? x->name : "(unnamed)";
 }
 
-/* The gradient's name as the user knows it. */
-static const char *gradient_name(explain *e, const rg_fn *f, const rg_ins *i) {
-    const rg_ir_array *x = rg_array_at(f, i->array);
-    return rg_format(e->arena, "%s.grad", f->params.at[x->param].name);
+static bool ends_with(const char *name, const char *end) {
+    size_t n = strlen(name), m = strlen(end);
+    return n > m && strcmp(name + n - m, end) == 0;
+}
+
+/* An array of the adjoint by the name of what it stands for in the source. */
+static const char *source_name(explain *e, rg_aid a) {
+    const rg_ir_array *x = rg_array_at(e->adjoint, a);
+    const char *name = array_name(e->adjoint, a);
+    if (x->kind == RG_ARR_SHADOW)
+        return rg_format(e->arena, "%s.grad", e->adjoint->params.at[x->param].name);
+    if (e->gradients.array[a] && ends_with(name, "_b"))
+        return rg_format(e->arena, "%.*s.grad", (int)strlen(name) - 2, name);
+    if (ends_with(name, "_work"))
+        return rg_format(e->arena, "%.*s", (int)strlen(name) - 5, name);
+    return name;
 }
 
 /* The parallel loop that an instruction is in; 0: none. */
@@ -57,6 +74,14 @@ static rg_iid parallel_of(const rg_fn *f, rg_iid i) {
             return owner;
         r = f->ins.at[owner].parent;
     }
+    return 0;
+}
+
+/* The parallel loop that a local array comes to life in; 0: none. */
+static rg_iid parallel_of_array(const rg_fn *f, rg_aid a) {
+    for (rg_iid i = 1; i < f->ins.n; i++)
+        if (f->ins.at[i].parent && f->ins.at[i].op == RG_ALLOC && f->ins.at[i].array == a)
+            return parallel_of(f, i);
     return 0;
 }
 
@@ -73,6 +98,8 @@ static const char *why_atomic(explain *e, const rg_fn *f, rg_iid id) {
                                  "its index is read from '%s', where two iterations may find the "
                                  "same number",
                                  array_name(f, f->ins.at[f->vals.at[v].def].array));
+            if (rg_def_op(f, v) == RG_IF)
+                return "its index comes out of a branch";
             if (rg_def_op(f, v) != RG_OP_NONE && rg_def_op(f, v) != RG_SCALAR)
                 return "its index is computed from values that are not loop variables";
         }
@@ -80,40 +107,99 @@ static const char *why_atomic(explain *e, const rg_fn *f, rg_iid id) {
     return "two iterations may add to one element";
 }
 
+/* ---- remarks ---- */
+
+/* The reduction that a value is the sum of, through arithmetic; 0: none. */
+static rg_iid reduction_behind(const rg_fn *g, rg_val v, int depth) {
+    rg_iid d = rg_value_at(g, v)->def;
+    if (!d || depth > 6)
+        return 0;
+    const rg_ins *i = rg_ins_at(g, d);
+    if (i->op == RG_PARALLEL)
+        return d;
+    if (i->op == RG_FOR || i->op == RG_LOOP) /* what each iteration adds to it */
+        return reduction_behind(g,
+                                rg_operand(g, rg_yield_of(g, i->region[0]),
+                                           rg_value_at(g, v)->index + (i->op == RG_LOOP)),
+                                depth + 1);
+    if (!rg_op_is_pure((rg_op)i->op))
+        return 0;
+    for (uint32_t k = 0; k < i->nopnd; k++) {
+        rg_iid p = reduction_behind(g, rg_operand(g, d, k), depth + 1);
+        if (p)
+            return p;
+    }
+    return 0;
+}
+
+static const char *how_added(explain *e, rg_iid id) {
+    const rg_fn *g = e->adjoint;
+    const rg_ins *i = rg_ins_at(g, id);
+    const char *name = source_name(e, i->array);
+    rg_val v = rg_operand(g, id, i->nopnd - 1);
+    rg_iid p = parallel_of(g, id), sum;
+    if (i->flags & RG_INS_ATOMIC && i->flags & RG_INS_PRIVATE)
+        return rg_format(
+            e->arena, "atomic add to %s, or to a copy of each thread's own where it is small: %s",
+            name, why_atomic(e, g, id));
+    if (i->flags & RG_INS_ATOMIC)
+        return rg_format(e->arena, "atomic add to %s: %s", name, why_atomic(e, g, id));
+    if (i->flags & RG_INS_PRIVATE)
+        return rg_format(e->arena,
+                         "add to %s in a copy of each thread's own, added together after: %s", name,
+                         why_atomic(e, g, id));
+    if (i->flags & RG_INS_SCALARIZED)
+        return rg_format(e->arena,
+                         "reduced add to %s: every iteration adds to the same element, so it is "
+                         "summed in registers first",
+                         name);
+    if (i->flags & RG_INS_GATHERED)
+        return rg_format(
+            e->arena,
+            "gathered add to %s: each iteration sums what its own element gets from its "
+            "neighbours",
+            name);
+    if (p && parallel_of_array(g, i->array) == p)
+        return rg_format(e->arena, "plain add to %s: each iteration has its own", name);
+    if (p)
+        return rg_format(e->arena, "plain add to %s: each iteration has elements of its own", name);
+    if ((sum = reduction_behind(g, v, 0)) != 0)
+        return rg_format(
+            e->arena,
+            "reduced add to %s: summed in registers over the parallel loop of line %u, "
+            "then added once",
+            name, rg_sources_line(e->sources, rg_ins_at(g, sum)->loc));
+    return rg_format(e->arena, "plain add to %s: outside of parallel loops", name);
+}
+
 static void gradients(explain *e) {
     const rg_fn *g = e->adjoint;
     for (rg_iid id = 1; id < g->ins.n; id++) {
         const rg_ins *i = rg_ins_at(g, id);
-        if (!i->parent)
+        if (!i->parent || !i->array || !e->gradients.array[i->array])
             continue;
-        bool shadow = i->array && (i->op == RG_ADDTO || i->op == RG_STORE || i->op == RG_RMW) &&
-                      rg_array_at(g, i->array)->kind == RG_ARR_SHADOW;
-        if (!shadow || i->op == RG_STORE)
-            continue;
-        const char *name = gradient_name(e, g, i), *how;
-        if (i->flags & RG_INS_ATOMIC)
-            how = rg_format(e->arena, "atomic add to %s: %s", name, why_atomic(e, g, id));
-        else if (i->flags & RG_INS_PRIVATE)
-            how = rg_format(e->arena,
-                            "add to %s in a copy of each thread's own, added together after", name);
-        else if (i->flags & RG_INS_SCALARIZED)
-            how = rg_format(e->arena,
-                            "add to %s: every iteration adds to the same element, so it is summed "
-                            "in registers first",
-                            name);
-        else if (i->flags & RG_INS_GATHERED)
-            how =
-                rg_format(e->arena,
-                          "gathered add to %s: each iteration sums what its own element gets from "
-                          "its neighbours",
-                          name);
-        else if (parallel_of(g, id))
-            how = rg_format(e->arena, "plain add to %s: each iteration has elements of its own",
-                            name);
-        else
-            how = rg_format(e->arena, "plain add to %s", name);
-        say(e, i->loc, how);
+        double zero;
+        if (i->op == RG_ADDTO || i->op == RG_RMW)
+            say(e, i->loc, how_added(e, id));
+        else if (i->op == RG_STORE &&
+                 rg_val_const_real(g, rg_operand(g, id, i->nopnd - 1), &zero) && zero == 0)
+            say(e, i->loc,
+                rg_format(e->arena, "cleared: %s, whose element is overwritten here",
+                          source_name(e, i->array)));
+        else if (i->op == RG_STORE)
+            say(e, i->loc,
+                rg_format(e->arena, "set: %s, whose element is overwritten here",
+                          source_name(e, i->array)));
     }
+}
+
+/* A save of one element in a loop of its own: the loop goes over the whole array. */
+static bool saves_whole(const rg_fn *g, rg_iid id) {
+    const rg_ins *i = rg_ins_at(g, id);
+    rg_iid owner = rg_region_at(g, i->parent)->owner;
+    return owner && rg_ins_at(g, owner)->op == RG_FOR && rg_ins_at(g, owner)->loc == i->loc &&
+           rg_region_at(g, i->parent)->ins.n <= 6 &&
+           rg_def_op(g, rg_operand(g, id, i->nopnd - 1)) == RG_LOAD;
 }
 
 static void saves(explain *e) {
@@ -127,7 +213,7 @@ static void saves(explain *e) {
             continue;
         unsigned bytes = (unsigned)x->elem->size;
         const char *name = x->name ? x->name : "a carried value";
-        if (i->op == RG_COPY)
+        if (i->op == RG_COPY || saves_whole(g, id))
             say(e, i->loc,
                 rg_format(e->arena, "saved: %s, a whole array, %u bytes for each element%s", name,
                           bytes, i->nopnd ? ", for each iteration" : ""));
@@ -140,38 +226,178 @@ static void saves(explain *e) {
     }
 }
 
-static bool is_function(rg_op op) {
-    const char *c = rg_ops[op].c;
-    return c && ((c[0] >= 'a' && c[0] <= 'z'));
-}
-
-static bool again_in(const rg_fn *g, const rg_ins *like, const char *array) {
+static void copies(explain *e) {
+    const rg_fn *g = e->adjoint;
     for (rg_iid id = 1; id < g->ins.n; id++) {
         const rg_ins *i = rg_ins_at(g, id);
-        if (!i->parent || i->op != like->op || i->loc != like->loc)
+        if (!i->parent || i->op != RG_COPY || rg_array_at(g, i->array)->flags & RG_ARR_SAVE)
             continue;
-        if (!array)
-            return true;
-        const rg_ir_array *x = rg_array_at(g, i->array);
-        if (x->kind == RG_ARR_PARAM && x->name && strcmp(x->name, array) == 0)
+        const rg_ir_array *to = rg_array_at(g, i->array), *from = rg_array_at(g, i->array2);
+        const char *name = source_name(e, i->array);
+        if (from->flags & RG_ARR_SAVE)
+            say(e, i->loc,
+                rg_format(e->arena, "restored: %s, a whole array, from %s", name,
+                          array_name(g, i->array2)));
+        else if (from->kind == RG_ARR_PARAM && ends_with(array_name(g, i->array), "_work"))
+            say(e, from->loc,
+                rg_format(
+                    e->arena,
+                    "copied: %s, %u bytes for each element, to where the sweeps may overwrite "
+                    "it",
+                    name, (unsigned)to->elem->size));
+        else
+            say(e, i->loc,
+                rg_format(e->arena, "copied: %s to %s, %u bytes for each element",
+                          source_name(e, i->array2), name, (unsigned)to->elem->size));
+    }
+}
+
+/* The words for an instruction of the primal; NULL: not worth any. */
+static const char *words_for(explain *e, rg_iid id) {
+    const rg_ins *i = rg_ins_at(e->primal, id);
+    switch (i->op) {
+    case RG_CONST:
+    case RG_SCALAR:
+    case RG_EXTENT:
+    case RG_ALLOC:
+    case RG_YIELD:
+    case RG_IF:
+    case RG_FOR:
+    case RG_LOOP:
+    case RG_PARALLEL:
+    case RG_COPY:
+        return NULL;
+    case RG_CAST: /* between integers: part of an index */
+        return rg_type_is_int(rg_type_of(e->primal, rg_operand(e->primal, id, 0))) &&
+                       rg_type_is_int(rg_type_of(e->primal, rg_result(e->primal, id, 0)))
+                   ? NULL
+                   : "conversion";
+    case RG_LOAD:
+        return rg_format(e->arena, "load of %s", array_name(e->primal, i->array));
+    case RG_STORE:
+        return rg_format(e->arena, "store to %s", array_name(e->primal, i->array));
+    case RG_ADDTO:
+    case RG_RMW:
+        return rg_format(e->arena, "update of %s", array_name(e->primal, i->array));
+    case RG_RED:
+        return "reduction";
+    default:
+        return rg_ops[i->op].text;
+    }
+}
+
+/* Is primal instruction i in the adjoint again, and not as part of the way back? */
+static bool again(explain *e, const rg_ins *i) {
+    const rg_fn *g = e->adjoint;
+    for (rg_iid id = 1; id < g->ins.n; id++) {
+        const rg_ins *x = rg_ins_at(g, id);
+        if (!x->parent || x->op != i->op || x->loc != i->loc)
+            continue;
+        bool back = x->array && e->gradients.array[x->array];
+        for (uint32_t k = 0; k < x->nres; k++)
+            back |= e->gradients.value[rg_result(g, id, k)];
+        if (!back &&
+            (!i->array || strcmp(source_name(e, x->array), array_name(e->primal, i->array)) == 0))
             return true;
     }
     return false;
 }
 
+/* One remark for each line: everything of it that runs again. */
 static void reexecuted(explain *e) {
     const rg_fn *f = e->primal;
+    typedef struct line {
+        rg_loc loc;
+        uint32_t file, number;
+        rg_text text;
+    } line;
+    RG_VEC(line) lines = {0};
     for (rg_iid id = 1; id < f->ins.n; id++) {
         const rg_ins *i = rg_ins_at(f, id);
-        if (!i->parent)
+        const char *words =
+            i->parent && i->loc && i->loc < e->sources->locs.n ? words_for(e, id) : NULL;
+        if (!words || !again(e, i))
             continue;
-        if (i->op == RG_LOAD && rg_array_at(f, i->array)->kind == RG_ARR_PARAM) {
-            const char *name = array_name(f, i->array);
-            if (again_in(e->adjoint, i, name))
-                say(e, i->loc, rg_format(e->arena, "re-executed: load of %s", name));
-        } else if (is_function((rg_op)i->op) && again_in(e->adjoint, i, NULL)) {
-            say(e, i->loc, rg_format(e->arena, "re-executed: %s", rg_ops[i->op].text));
+        rg_place p = e->sources->locs.at[i->loc];
+        uint32_t k = 0;
+        while (k < lines.n && (lines.at[k].file != p.file || lines.at[k].number != p.line))
+            k++;
+        if (k == lines.n)
+            RG_PUSH(e->arena, &lines, (line){i->loc, p.file, p.line, {.arena = e->arena}});
+        rg_text *t = &lines.at[k].text;
+        const char *all = t->n ? rg_text_str(t) : "", *at = all;
+        size_t n = strlen(words);
+        while ((at = strstr(at, words)) != NULL &&
+               !((at == all || at[-1] == ' ') && (at[n] == '\0' || at[n] == ',')))
+            at++;
+        if (!at)
+            rg_text_format(t, "%s%s", t->n ? ", " : "", words);
+    }
+    for (uint32_t k = 0; k < lines.n; k++)
+        say(e, lines.at[k].loc,
+            rg_format(e->arena, "re-executed: %s", rg_text_str(&lines.at[k].text)));
+}
+
+/* Loops and branches: what the adjoint makes of them. */
+static void control(explain *e) {
+    const rg_fn *g = e->adjoint;
+    for (rg_iid id = 1; id < g->ins.n; id++) {
+        const rg_ins *i = rg_ins_at(g, id);
+        bool loop = i->op == RG_FOR || i->op == RG_LOOP || i->op == RG_PARALLEL;
+        if (!i->parent || !loop)
+            continue;
+        const rg_ins *like = NULL;
+        for (rg_iid k = 1; k < e->primal->ins.n && !like; k++) {
+            const rg_ins *x = rg_ins_at(e->primal, k);
+            if (x->parent && x->loc == i->loc &&
+                (x->op == RG_FOR || x->op == RG_LOOP || x->op == RG_PARALLEL))
+                like = x;
         }
+        if (!like)
+            continue;
+        if (!rg_explain_goes_back(g, &e->gradients, i->region[0])) {
+            if (i->op == like->op)
+                say(e, i->loc, "re-executed: the loop");
+        } else if (i->op == RG_PARALLEL) {
+            say(e, i->loc, "swept backward: in parallel");
+        } else {
+            say(e, i->loc,
+                i->flags & RG_INS_FREE ? "swept backward: in any order"
+                                       : "swept backward: the last iteration first");
+        }
+    }
+}
+
+static bool same_line(const explain *e, rg_loc a, rg_loc b) {
+    const rg_place *p = &e->sources->locs.at[a], *q = &e->sources->locs.at[b];
+    return p->file == q->file && p->line == q->line;
+}
+
+static void promoted(explain *e) {
+    const rg_fn *f = e->primal;
+    for (uint32_t k = 0; k < e->early->n; k++) {
+        const rg_access_place *x = &e->early->at[k];
+        bool kept = false;
+        for (rg_iid id = 1; id < f->ins.n && !kept; id++) {
+            const rg_ins *i = rg_ins_at(f, id);
+            bool same = i->op == x->op ? i->loc == x->loc
+                                       : i->op == RG_ADDTO && same_line(e, i->loc, x->loc);
+            kept = i->parent && i->array && same && strcmp(array_name(f, i->array), x->array) == 0;
+        }
+        if (!kept)
+            say(e, x->loc,
+                rg_format(e->arena, "promoted: %s stays in a register, no %s here", x->array,
+                          x->op == RG_LOAD    ? "load"
+                          : x->op == RG_STORE ? "store"
+                                              : "update"));
+    }
+}
+
+void rg_explain_early(rg_arena *a, const rg_fn *f, rg_early *out) {
+    for (rg_iid id = 1; id < f->ins.n; id++) {
+        const rg_ins *i = rg_ins_at(f, id);
+        if (i->parent && i->loc && (i->op == RG_LOAD || i->op == RG_STORE || i->op == RG_ADDTO))
+            RG_PUSH(a, out, (rg_access_place){i->loc, i->op, array_name(f, i->array)});
     }
 }
 
@@ -241,7 +467,7 @@ static const char *line_text(rg_arena *a, const rg_source_file *f, uint32_t line
         return "";
     const char *p = f->text, *end = f->text + f->size;
     for (uint32_t l = 1; l < line && p < end; p++)
-        l += *p == '\n';
+        l += *p == '\n' || (*p == '\r' && (p + 1 == end || p[1] != '\n'));
     while (p < end && (*p == ' ' || *p == '\t'))
         p++;
     size_t n = 0;
@@ -254,10 +480,15 @@ void rg_explain(rg_unit *u, uint32_t kernel, const rg_variant *adjoint, rg_text 
     explain e = {.arena = out->arena,
                  .sources = u->sources,
                  .primal = u->module->kernels.at[kernel],
-                 .adjoint = adjoint->fn};
+                 .adjoint = adjoint->fn,
+                 .early = &u->early[kernel]};
     e.records = rg_ad_records(out->arena, u->marked[kernel] ? u->marked[kernel] : e.primal);
+    rg_explain_gradients(e.arena, e.adjoint, &e.gradients);
     arrays(&e);
+    copies(&e);
     saves(&e);
+    promoted(&e);
+    control(&e);
     reexecuted(&e);
     gradients(&e);
     if (e.list.n > 1)
