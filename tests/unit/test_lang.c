@@ -217,8 +217,10 @@ static const char *next_expectation(const char *text, char *line, size_t size) {
 
 static void check_messages(const char *name) {
     char path[512], line[1024], got[1024];
-    if (strcmp(name, "nul_byte.c") == 0)
-        return; /* its expectations stand behind the NUL: tests/run.py has it */
+    /* The expectations of one stand behind a NUL, the errors of the other come after the front-end:
+     * tests/run.py has both. */
+    if (strcmp(name, "nul_byte.c") == 0 || strcmp(name, "race_iterations.c") == 0)
+        return;
     snprintf(path, sizeof path, "errors/%s", name);
     size_t size;
     char *text = read_file(tests_path(path), &size);
@@ -234,6 +236,8 @@ static void check_messages(const char *name) {
                 fail_msg("%s:\n  expected %s\n  got      %s", name, line, hint ? hint : "none");
             continue;
         }
+        if (strstr(line, ": note: "))
+            continue; /* likewise */
         while (i < u.diags.list.n && u.diags.list.at[i].severity == RG_NOTE)
             i++;
         if (i == u.diags.list.n)
