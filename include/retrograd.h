@@ -122,6 +122,10 @@ typedef struct rg_module_options {
     size_t n_include_dirs;
     const char *cpp;   /* outside preprocessor: "cc -E -nostdinc"; NULL: Retrograd's own */
     bool strict_edges; /* one-sided limits instead of conventional zeros (docs/edge-rules.md) */
+    /* Bytes that an adjoint may save for its loops; 0: 1 GiB. Where every step of a long loop would
+     * take more, the loop runs in blocks, saving at the start of each, and once more on the way
+     * back (docs/kernel-c.md, "Checkpoints"). */
+    uint64_t tape_memory;
 } rg_module_options;
 
 /* dev may be NULL for rg_module_* from a context: compile and emit only. */

@@ -36,6 +36,15 @@ typedef struct rg_record_counts {
 } rg_record_counts;
 rg_record_counts rg_ad_records(rg_arena *scratch, const rg_fn *f);
 
+/* Long loops that are to run in blocks of steps, saving at the start of each block (blocks.c). */
+typedef struct rg_ad_blocks {
+    uint32_t levels; /* of loops around each; 0: none */
+    const rg_loc *at; /* [n] where the loops stand in the source */
+    uint32_t n;
+} rg_ad_blocks;
+/* Rewrites a primal before it is differentiated: only outermost serial loops. */
+bool rg_ad_in_blocks(rg_fn *f, const rg_ad_blocks *which);
+
 /* Takes the marks of custom adjoints (RG_CUSTOM) away: for everything but differentiation. */
 bool rg_ad_unmark(rg_fn *f);
 

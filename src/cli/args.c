@@ -31,6 +31,9 @@ static const struct option {
                         "report bounds, integer division and shifts found wrong at run time"},
     [RG_OPT_EDGES] = {"--edges", NULL, "usual|strict",
                       "strict: one-sided limits instead of conventional zeros at kinks"},
+    [RG_OPT_TAPE_MEMORY] = {"--tape-memory", NULL, "SIZE",
+                            "bytes that an adjoint may save for its loops, with K, M or G "
+                            "(default 1G)"},
     [RG_OPT_THREADS] = {"--threads", NULL, "N", "threads of the cpu device (default: all cores)"},
     [RG_OPT_DEFINE] = {"--define", "-D", "NAME[=TEXT]", "define a macro"},
     [RG_OPT_INCLUDE] = {"--include", "-I", "DIR", "search DIR for #include"},
@@ -100,6 +103,22 @@ static bool take_integer(const char *option, const char *text, uint64_t most, ui
     return true;
 }
 
+/* 64M: the suffix is a power of 1024. */
+static void take_size(const char *option, const char *text, uint64_t *out) {
+    char *end;
+    errno = 0;
+    unsigned long long v = strtoull(text, &end, 10);
+    static const char units[] = "KMG";
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    if (*text < '0' || *text > '9' || errno || !v || (*end && (!unit || end[1])) ||
+        v > UINT64_MAX >> shift)
+        rg_cli_problem("%s wants a number of bytes, as 65536, 64K, 64M or 4G, not '%s'", option,
+                       text);
+    else
+        *out = (uint64_t)v << shift;
+}
+
 static void take_option(rg_cli_args *a, rg_cli_option_id id, const char *v) {
     const char *name = options[id].name;
     uint64_t u;
@@ -156,6 +175,9 @@ static void take_option(rg_cli_args *a, rg_cli_option_id id, const char *v) {
         a->strict_edges = strcmp(v, "strict") == 0;
         if (!a->strict_edges && strcmp(v, "usual") != 0)
             rg_cli_problem("--edges is 'usual' or 'strict', not '%s'", v);
+        break;
+    case RG_OPT_TAPE_MEMORY:
+        take_size(name, v, &a->tape_memory);
         break;
     case RG_OPT_THREADS:
         if (take_integer(name, v, 4096, &u))

@@ -21,6 +21,7 @@ typedef enum rg_cli_option_id {
     RG_OPT_REPEAT,
     RG_OPT_CHECKED,
     RG_OPT_EDGES,
+    RG_OPT_TAPE_MEMORY,
     RG_OPT_THREADS,
     RG_OPT_DEFINE,
     RG_OPT_INCLUDE,
@@ -59,6 +60,7 @@ typedef struct rg_cli_args {
     bool has_mode, checked, strict_edges, json, help, has_seed;
     int threads;
     uint64_t seed;
+    uint64_t tape_memory; /* 0: the default */
     int repeat; /* 0: as many as fit the time */
     rg_cli_strings defines, includes;
 } rg_cli_args;

@@ -57,7 +57,8 @@ bool rg_cli_session_open(const rg_cli_args *a, const char *device, int flags, rg
                            .include_dirs = a->includes.at,
                            .n_include_dirs = a->includes.n,
                            .cpp = a->cpp,
-                           .strict_edges = a->strict_edges};
+                           .strict_edges = a->strict_edges,
+                           .tape_memory = a->tape_memory};
     rg_cli_progress("compiling %s", a->file);
     st = out->dev ? rg_module_load(out->dev, a->file, &m, &out->mod)
                   : rg_module_load_host(out->ctx, a->file, &m, &out->mod);

@@ -45,10 +45,12 @@ typedef struct rg_variant {
     rg_fn *fn; /* optimised, accumulation decided; NULL when refused */
 } rg_variant;
 
-/* act: which parameters are active and share memory (ignored for PRIMAL). */
+struct rg_ad_blocks;
+/* act: which parameters are active and share memory (ignored for PRIMAL). blocks: of adjoints, loops
+ * that run in blocks (ad.h); may be NULL. */
 rg_compile_status rg_variant_build(rg_unit *u, uint32_t kernel, rg_mode mode,
-                                   const rg_activity *act, const rg_allocator *al,
-                                   rg_variant **out);
+                                   const rg_activity *act, const struct rg_ad_blocks *blocks,
+                                   const rg_allocator *al, rg_variant **out);
 void rg_variant_free(rg_variant *v);
 
 /* Per source line: what is saved, re-executed, promoted, how gradients accumulate and why. */

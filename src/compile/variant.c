@@ -50,7 +50,7 @@ static rg_activity with_records(rg_arena *a, const rg_activity *act, uint32_t n)
 }
 
 static rg_fn *build(rg_variant *v, const rg_unit *u, const rg_fn *f, rg_mode mode,
-                    const rg_activity *act) {
+                    const rg_activity *act, const rg_ad_blocks *blocks) {
     rg_ad_options o = {.strict_edges = u->strict_edges, .keep = true};
     rg_arena *a = v->arena;
     if (mode == RG_PRIMAL || mode == RG_RECORD) {
@@ -88,6 +88,10 @@ static rg_fn *build(rg_variant *v, const rg_unit *u, const rg_fn *f, rg_mode mod
     rg_debug_stage((rg_fn *)f, "prepare");
     if (prepared)
         optimise((rg_fn *)f);
+    if (mode != RG_TANGENT && rg_ad_in_blocks((rg_fn *)f, blocks)) {
+        rg_debug_stage((rg_fn *)f, "blocks");
+        optimise((rg_fn *)f);
+    }
     rg_fn *g = mode == RG_TANGENT ? rg_ad_tangent(a, f, act, &o, &v->diags)
                                   : rg_ad_adjoint(a, f, act, &o, &v->diags);
     if (!g || v->diags.errors)
@@ -111,8 +115,8 @@ static rg_fn *build(rg_variant *v, const rg_unit *u, const rg_fn *f, rg_mode mod
 }
 
 rg_compile_status rg_variant_build(rg_unit *u, uint32_t kernel, rg_mode mode,
-                                   const rg_activity *act, const rg_allocator *al,
-                                   rg_variant **out) {
+                                   const rg_activity *act, const rg_ad_blocks *blocks,
+                                   const rg_allocator *al, rg_variant **out) {
     *out = NULL;
     rg_arena *a = rg_arena_new(al);
     if (!a)
@@ -132,7 +136,7 @@ rg_compile_status rg_variant_build(rg_unit *u, uint32_t kernel, rg_mode mode,
         v->fn = build(v, u,
                       mode != RG_PRIMAL && u->marked[kernel] ? u->marked[kernel]
                                                              : u->module->kernels.at[kernel],
-                      mode, act);
+                      mode, act, blocks);
     }
     if (!v || thrown == RG_THROW_MEMORY) {
         rg_arena_free(a);

@@ -65,6 +65,7 @@ struct rg_device {
     rg_device_options options; /* its texts are the device's own */
     char *cc, *cflags;
     char *cc_version; /* what `cc --version` says, once asked */
+    uint32_t lanes;   /* iterations of a parallel loop that hold scratch at one time; 0: 1 */
     void *state;      /* the device's */
     rg_status error;  /* the first error of a launch since the last sync: sticky */
     char *error_text;

@@ -77,7 +77,8 @@ static rg_status open_device(rg_device *dev) {
                            (int)RG_POOL_MAX);
         threads = (int)n;
     }
-    dev->state = rg_pool_new(&dev->ctx->allocator, threads ? threads : cores());
+    dev->lanes = (uint32_t)(threads ? threads : cores());
+    dev->state = rg_pool_new(&dev->ctx->allocator, (int)dev->lanes);
     return dev->state ? RG_OK : rg_fail_memory(dev->ctx);
 }
 

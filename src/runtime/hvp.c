@@ -140,7 +140,7 @@ static void wrote(rg_kernel *k, const rg_arg *args, const rg_direction *d) {
 
 static rg_status run(rg_kernel *k, const rg_arg *args, const rg_direction *d, part *parts) {
     rg_program *tangent, *product;
-    rg_status s = rg_launch_program(k, RG_HVP, k->active, &product);
+    rg_status s = rg_launch_fitting(k, RG_HVP, &product);
     if (s == RG_OK)
         s = rg_launch_program(k, RG_TANGENT, k->active, &tangent);
     for (uint32_t i = 0; i < k->nparams && s == RG_OK; i++) {

@@ -306,6 +306,11 @@ rg_status rg_launch_program(rg_kernel *k, rg_mode mode, const uint8_t *active, r
     return s == RG_OK ? rg_launch_prepare(k, out, 1) : s;
 }
 
+rg_status rg_launch_fitting(rg_kernel *k, rg_mode mode, rg_program **out) {
+    rg_status s = rg_fit(k, mode, NULL, out);
+    return s == RG_OK ? rg_launch_prepare(k, out, 1) : s;
+}
+
 rg_status rg_launch_run(rg_program *p, const rg_binding *bindings) {
     rg_device *dev = p->kernel->module->dev;
     rg_status s = dev->ops->launch(dev, p, bindings);

@@ -19,6 +19,10 @@ void rg_launch_wrote(rg_kernel *k, const rg_arg *args);
 rg_status rg_launch_prepare(rg_kernel *k, rg_program *const *programs, uint32_t n);
 /* Gets a program that is ready to run, and the primal with it. */
 rg_status rg_launch_program(rg_kernel *k, rg_mode mode, const uint8_t *active, rg_program **out);
+/* The adjoint, or what HVP runs, for the launch that is bound: one whose loops save no more than
+ * the module's tape memory (fit.c). */
+rg_status rg_launch_fitting(rg_kernel *k, rg_mode mode, rg_program **out);
+rg_status rg_fit(rg_kernel *k, rg_mode mode, const uint8_t *wanted, rg_program **out);
 /* Runs it on k's bindings; an error sticks to the device. */
 rg_status rg_launch_run(rg_program *p, const rg_binding *bindings);
 

@@ -76,11 +76,35 @@ static rg_const load_scalar(rg_mem m, const void *at) {
 }
 
 /* Extents are pure expressions of by-value parameters (and of other arrays' extents). */
+enum { DEPTH = 127, ENDS = 128, LAST = 256 }; /* ENDS: variables of loops have values as well */
+
+static bool evaluate(const rg_fn *f, rg_val v, const void *const *values,
+                     const int64_t *const *shapes, int depth, rg_const *out);
+
+/* The first value of a loop's variable, or its last. */
+static bool loop_variable(const rg_fn *f, rg_val v, const void *const *values,
+                          const int64_t *const *shapes, int depth, rg_const *out) {
+    const rg_value *x = rg_value_at(f, v);
+    rg_iid owner = x->def || !x->region ? 0 : rg_region_at(f, x->region)->owner;
+    rg_const hi;
+    if (!owner || !(depth & ENDS) || (depth & DEPTH) > 64 ||
+        (rg_ins_at(f, owner)->op != RG_FOR && rg_ins_at(f, owner)->op != RG_PARALLEL) ||
+        x->index >= rg_first_carried(f, owner))
+        return false;
+    uint32_t at = 2 * x->index;
+    if (!evaluate(f, rg_operand(f, owner, at), values, shapes, depth + 1, out) ||
+        !evaluate(f, rg_operand(f, owner, at + 1), values, shapes, depth + 1, &hi))
+        return false;
+    if ((depth & LAST) && hi.i > out->i)
+        out->i = hi.i - 1;
+    return true;
+}
+
 static bool evaluate(const rg_fn *f, rg_val v, const void *const *values,
                      const int64_t *const *shapes, int depth, rg_const *out) {
     rg_iid id = f->vals.at[v].def;
-    if (!id || depth > 64)
-        return false;
+    if (!id || (depth & DEPTH) > 64)
+        return loop_variable(f, v, values, shapes, depth, out);
     const rg_ins *i = rg_ins_at(f, id);
     if (i->op == RG_CONST) {
         if (rg_type_is_float(rg_type_of(f, v)))
@@ -231,6 +255,8 @@ static bool sound(const char *const *list, size_t n) {
     return true;
 }
 
+static const uint64_t TAPE_MEMORY = UINT64_C(1) << 30;
+
 static rg_status compile(rg_context *ctx, rg_device *dev, const char *path, const char *text,
                          size_t size, const rg_module_options *o, rg_module **out) {
     if (!out || !path || (!text && size))
@@ -274,6 +300,7 @@ static rg_status compile(rg_context *ctx, rg_device *dev, const char *path, cons
     }
     m->nkernels = unit->module->kernels.n;
     m->ctx = ctx;
+    m->tape_memory = o && o->tape_memory ? o->tape_memory : TAPE_MEMORY;
     m->unit = unit;
     m->arena = a;
     m->kernels = RG_NEW_N(a, rg_kernel, m->nkernels + 1);
@@ -581,11 +608,12 @@ rg_status rg_array_for(rg_kernel *k, size_t param, size_t rank, const int64_t *s
 
 /* ---- programs ---- */
 
-rg_status rg_kernel_variant(rg_kernel *k, rg_mode mode, const rg_activity *act, rg_variant **out) {
+rg_status rg_kernel_variant(rg_kernel *k, rg_mode mode, const rg_activity *act,
+                            const rg_ad_blocks *blocks, rg_variant **out) {
     rg_context *ctx = k->module->ctx;
     rg_variant *v = NULL;
     rg_compile_status c =
-        rg_variant_build(k->module->unit, k->index, mode, act, &ctx->allocator, &v);
+        rg_variant_build(k->module->unit, k->index, mode, act, blocks, &ctx->allocator, &v);
     rg_status s = RG_OK;
     if (c == RG_COMPILE_MEMORY)
         s = rg_fail_memory(ctx);
@@ -607,7 +635,32 @@ typedef struct want {
     rg_mode mode;
     const uint8_t *active; /* [params] */
     const uint8_t *wanted; /* [record arrays] */
+    const rg_ad_blocks *blocks;
 } want;
+
+enum { SMALL_SAVE = 65536 }; /* bytes that need not be counted, where they are known */
+
+static void find_saves(rg_arena *a, rg_program *p) {
+    const rg_fn *f = p->fn;
+    RG_VEC(rg_iid) list = {0};
+    for (rg_iid i = 1; i < f->ins.n; i++) {
+        const rg_ins *ins = rg_ins_at(f, i);
+        if (!ins->parent || ins->op != RG_ALLOC)
+            continue;
+        const rg_ir_array *x = rg_array_at(f, ins->array);
+        if (!(x->flags & RG_ARR_SAVE) || (x->flags & RG_ARR_GROW))
+            continue;
+        int64_t n = (int64_t)x->elem->size, c;
+        for (uint32_t k = 0; k < ins->nopnd && n; k++) {
+            bool known = rg_val_const_int(f, rg_operand(f, i, k), &c);
+            n = known && c >= 0 && c <= SMALL_SAVE && n * c <= SMALL_SAVE ? n * c : 0;
+        }
+        if (!n)
+            RG_PUSH(a, &list, i);
+    }
+    p->saves = list.at;
+    p->nsaves = list.n;
+}
 
 /* In the module's arena, under its guard. */
 static rg_program *program_new(const want *w, rg_variant *variant) {
@@ -647,6 +700,8 @@ static rg_program *program_new(const want *w, rg_variant *variant) {
         for (uint32_t i = k->nparams; i < f->params.n; i++)
             p->records[i - k->nparams] = rg_uses_of(f, i).reads;
     }
+    if (p->mode == RG_ADJOINT || p->mode == RG_HVP)
+        find_saves(a, p);
     p->block = rg_alloc(a, p->layout->size + 8);
     p->arrays = RG_NEW_N(a, rg_interp_array, f->arrays.n + 1);
     p->scalars = RG_NEW_N(a, const void *, k->nparams + 1);
@@ -667,12 +722,24 @@ bool rg_program_record_shape(const rg_program *p, uint32_t i, int64_t *shape) {
     return true;
 }
 
+bool rg_program_value(const rg_program *p, rg_val v, bool last, int64_t *out) {
+    rg_const c;
+    bool known =
+        evaluate(p->fn, v, p->kernel->values, p->kernel->shapes, ENDS | (last ? LAST : 0), &c);
+    *out = known ? c.i : 0;
+    return known;
+}
+
 static bool same(const uint8_t *a, const uint8_t *b, uint32_t n) {
     return !n || memcmp(a, b, n) == 0;
 }
 
+static uint32_t levels_of(const want *w) {
+    return w->blocks ? w->blocks->levels : 0;
+}
+
 static bool is_wanted(const rg_program *p, const want *w) {
-    return p->mode == w->mode && !p->wanted == !w->wanted &&
+    return p->mode == w->mode && p->blocks == levels_of(w) && !p->wanted == !w->wanted &&
            (!w->active || same(p->active, w->active, w->kernel->nparams)) &&
            (!w->wanted || same(p->wanted, w->wanted, w->kernel->records.all));
 }
@@ -699,7 +766,7 @@ static rg_status get(const want *w, rg_program **out) {
         /* No groups: parameters that share a gradient get separate memory for it, added together
          * after the launch (record.c). */
         rg_activity act = {.nparams = k->nparams, .active = copy, .wanted = w->wanted};
-        rg_status s = rg_kernel_variant(k, w->mode, &act, &variant);
+        rg_status s = rg_kernel_variant(k, w->mode, &act, w->blocks, &variant);
         rg_ctx_free(k->module->ctx, copy, k->nparams + 1u);
         if (s != RG_OK)
             return s;
@@ -710,6 +777,7 @@ static rg_status get(const want *w, rg_program **out) {
         return rg_fail_thrown(k->module->ctx, k->module->arena, thrown);
     }
     rg_program *p = program_new(w, variant);
+    p->blocks = levels_of(w);
     if (w->mode == RG_PRIMAL) {
         k->primal = p;
     } else {
@@ -725,9 +793,9 @@ rg_status rg_program_get(rg_kernel *k, rg_mode mode, const uint8_t *active, rg_p
     return get(&w, out);
 }
 
-rg_status rg_program_get_keeping(rg_kernel *k, const uint8_t *active, const uint8_t *wanted,
-                                 rg_program **out) {
-    want w = {.kernel = k, .mode = RG_ADJOINT, .active = active, .wanted = wanted};
+rg_status rg_program_get_as(rg_kernel *k, rg_mode mode, const uint8_t *active,
+                            const uint8_t *wanted, const rg_ad_blocks *blocks, rg_program **out) {
+    want w = {.kernel = k, .mode = mode, .active = active, .wanted = wanted, .blocks = blocks};
     return get(&w, out);
 }
 

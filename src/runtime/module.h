@@ -53,10 +53,13 @@ typedef struct rg_program {
     struct rg_program *next;
     struct rg_kernel *kernel;
     rg_mode mode;
-    uint8_t *active;     /* [params] */
-    uint8_t *wanted;     /* [record arrays] RG_RECORD: those that it fills; RG_ADJOINT: those that
-                            it may read; NULL: all */
-    uint8_t *records;    /* RG_ADJOINT: [record arrays] those that it reads */
+    uint8_t *active;  /* [params] */
+    uint8_t *wanted;  /* [record arrays] RG_RECORD: those that it fills; RG_ADJOINT: those that
+                         it may read; NULL: all */
+    uint8_t *records; /* RG_ADJOINT: [record arrays] those that it reads */
+    uint32_t blocks;  /* levels of blocks that its long loops run in (fit.c) */
+    rg_iid *saves;    /* [nsaves] allocs of what loops save, but for small constant ones */
+    uint32_t nsaves;
     rg_variant *variant; /* NULL: the unit's own primal */
     const rg_fn *fn;
     rg_layout *layout;
@@ -97,7 +100,8 @@ struct rg_module {
     rg_arena *arena; /* kernels and programs */
     rg_kernel *kernels;
     uint32_t nkernels;
-    void *code; /* the device's: what prepare loaded */
+    uint64_t tape_memory; /* bytes that an adjoint may save for its loops */
+    void *code;           /* the device's: what prepare loaded */
 };
 
 void rg_module_retain(rg_module *m);
@@ -111,9 +115,11 @@ const char *rg_kernel_fault(const rg_kernel *k);
 
 /* The program for a mode and its active parameters, built if need be; not yet prepared. */
 rg_status rg_program_get(rg_kernel *k, rg_mode mode, const uint8_t *active, rg_program **out);
-/* The adjoint that reads no record arrays but those wanted (captures always are). */
-rg_status rg_program_get_keeping(rg_kernel *k, const uint8_t *active, const uint8_t *wanted,
-                                 rg_program **out);
+/* The adjoint that reads no record arrays but those wanted (NULL: all; captures always are), its
+ * long loops in blocks (NULL: none). */
+rg_status rg_program_get_as(rg_kernel *k, rg_mode mode, const uint8_t *active,
+                            const uint8_t *wanted, const struct rg_ad_blocks *blocks,
+                            rg_program **out);
 /* The primal that fills the record arrays which an adjoint reads; the primal itself when it reads
  * none. */
 rg_status rg_program_get_recording(const rg_program *adjoint, rg_program **out);
@@ -121,8 +127,12 @@ rg_status rg_program_get_recording(const rg_program *adjoint, rg_program **out);
 bool rg_program_reads_record(const rg_program *adjoint, uint32_t i);
 /* Shape of record array i for the launch that k's values and shapes are of; false: no value. */
 bool rg_program_record_shape(const rg_program *p, uint32_t i, int64_t *shape);
+/* Value v of the program's function for the launch that k's values and shapes are of; of a `for`,
+ * the variable's first value or its last. False: it is not known before the launch. */
+bool rg_program_value(const rg_program *p, rg_val v, bool last, int64_t *out);
 /* A variant for its text only. Free with rg_variant_free. */
-rg_status rg_kernel_variant(rg_kernel *k, rg_mode mode, const rg_activity *act, rg_variant **out);
+rg_status rg_kernel_variant(rg_kernel *k, rg_mode mode, const rg_activity *act,
+                            const struct rg_ad_blocks *blocks, rg_variant **out);
 
 /* Value of a declared extent; values[j]: bytes of by-value parameter j, or NULL when not known.
  * False: not known. shapes may be NULL; else shapes[j] is array parameter j's shape. */

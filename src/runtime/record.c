@@ -255,11 +255,11 @@ static rg_status programs(rg_kernel *k, rg_program **adjoint, rg_program **prima
     *adjoint = *primal = NULL;
     if (!any)
         return rg_launch_program(k, RG_PRIMAL, NULL, primal);
-    rg_status s = rg_program_get(k, RG_ADJOINT, k->active, adjoint);
+    rg_status s = rg_fit(k, RG_ADJOINT, NULL, adjoint);
     if (s == RG_OK && k->records.all > k->records.captures)
         s = choose(*adjoint, &all);
     if (s == RG_OK && !all)
-        s = rg_program_get_keeping(k, k->active, k->kept, adjoint);
+        s = rg_fit(k, RG_ADJOINT, k->kept, adjoint);
     if (s == RG_OK)
         s = rg_program_get_recording(*adjoint, primal);
     rg_program *both[2] = {*adjoint, *primal};

@@ -101,7 +101,7 @@ static rg_status produce(rg_kernel *k, const rg_emit_options *o, char **out, rg_
     bool explain = !slots && o->target == RG_TARGET_EXPLAIN;
     rg_mode mode = explain ? RG_ADJOINT : mode_of(o->mode);
     rg_variant *v;
-    s = rg_kernel_variant(k, mode, &act, &v);
+    s = rg_kernel_variant(k, mode, &act, NULL, &v);
     if (s != RG_OK)
         return s;
     rg_arena *a = rg_arena_new(&ctx->allocator);

@@ -175,7 +175,7 @@ static void emit_file(const char *dir, const char *name, bool is_double, FILE *s
             active[p] = rg_elem_has_float(f->params.at[p].elem);
         for (rg_mode mode = RG_PRIMAL; mode <= RG_ADJOINT; mode++) {
             rg_variant *v = NULL;
-            s = rg_variant_build(u, k, mode, &act, NULL, &v);
+            s = rg_variant_build(u, k, mode, &act, NULL, NULL, &v);
             if (s == RG_COMPILED && v->fn) {
                 char stem[300];
                 compiled++;
@@ -268,7 +268,7 @@ static void test_many_arrays(void **state) {
         active[p] = f->params.at[p].is_array && rg_elem_has_float(f->params.at[p].elem);
     rg_activity act = {.nparams = f->params.n, .active = active};
     rg_variant *v = NULL;
-    s = rg_variant_build(u, 0, RG_ADJOINT, &act, NULL, &v);
+    s = rg_variant_build(u, 0, RG_ADJOINT, &act, NULL, NULL, &v);
     assert_int_equal(s, RG_COMPILED);
     for (int k = 0; k < N_CONFIGS; k++) {
         if (!configs[k].caps.f64)
