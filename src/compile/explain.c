@@ -226,6 +226,86 @@ static void saves(explain *e) {
     }
 }
 
+/* Does alloc `id` of the adjoint run inside a loop of the same place in the source? */
+static bool in_own_loop(const rg_fn *g, rg_iid id) {
+    rg_loc loc = rg_ins_at(g, id)->loc;
+    for (rg_rid r = rg_ins_at(g, id)->parent; rg_region_at(g, r)->owner;) {
+        const rg_ins *o = rg_ins_at(g, rg_region_at(g, r)->owner);
+        if (o->loc == loc && (o->op == RG_FOR || o->op == RG_LOOP))
+            return true;
+        r = o->parent;
+    }
+    return false;
+}
+
+/* Bytes that the loop at loc saves for each iteration, or for each block of them: those that are
+ * known, and what there is besides. */
+static const char *size_of_saves(explain *e, rg_loc loc, bool inner) {
+    const rg_fn *g = e->adjoint;
+    uint64_t known = 0;
+    rg_text rest = {.arena = e->arena};
+    for (rg_iid id = 1; id < g->ins.n; id++) {
+        const rg_ins *i = rg_ins_at(g, id);
+        if (!i->parent || i->op != RG_ALLOC || i->loc != loc || in_own_loop(g, id) != inner)
+            continue;
+        const rg_ir_array *x = rg_array_at(g, i->array);
+        if (!(x->flags & RG_ARR_SAVE) || !x->rank)
+            continue;
+        uint64_t n = x->elem->size;
+        int64_t c;
+        for (uint32_t k = 1; k < i->nopnd && n; k++)
+            n = rg_val_const_int(g, rg_operand(g, id, k), &c) && c >= 0 ? n * (uint64_t)c : 0;
+        known += n;
+        if (!n)
+            rg_text_format(&rest, "%s%u bytes for each element of %s", rest.n ? " and " : "",
+                           (unsigned)x->elem->size, x->name ? x->name : "it");
+    }
+    if (!known)
+        return rest.n ? rg_text_str(&rest) : NULL;
+    return rg_format(e->arena, "%llu bytes%s%s", (unsigned long long)known, rest.n ? " and " : "",
+                     rg_text_str(&rest));
+}
+
+/* Is the loop the one over the steps of a block? */
+static bool steps_of_block(const rg_fn *f, rg_iid id) {
+    rg_iid owner = rg_region_at(f, rg_ins_at(f, id)->parent)->owner;
+    return owner && (rg_ins_at(f, owner)->flags & RG_INS_CHECKPOINT) &&
+           rg_ins_at(f, owner)->op == rg_ins_at(f, id)->op;
+}
+
+static bool outermost(const rg_fn *f, rg_iid id) {
+    for (rg_iid o = id; (o = rg_region_at(f, rg_ins_at(f, o)->parent)->owner) != 0;)
+        if (rg_ins_at(f, o)->op == RG_FOR || rg_ins_at(f, o)->op == RG_LOOP)
+            return false;
+    return true;
+}
+
+/* What the loops of the source save for their iterations, and in which way. */
+static void loops(explain *e) {
+    const rg_fn *f = e->primal;
+    for (rg_iid id = 1; id < f->ins.n; id++) {
+        const rg_ins *i = rg_ins_at(f, id);
+        if (!i->parent || (i->op != RG_FOR && i->op != RG_LOOP))
+            continue;
+        if (i->flags & RG_INS_CHECKPOINT) {
+            const char *block = size_of_saves(e, i->loc, false);
+            const char *step = size_of_saves(e, i->loc, true);
+            if (block || step)
+                say(e, i->loc,
+                    rg_format(e->arena, "checkpointed: %s for each block, %s for each step of one",
+                              block ? block : "nothing", step ? step : "nothing"));
+            continue;
+        }
+        const char *each = size_of_saves(e, i->loc, false);
+        if (each && !steps_of_block(f, id))
+            say(e, i->loc,
+                rg_format(e->arena, "memory: %s for each iteration%s", each,
+                          i->op == RG_FOR && outermost(f, id)
+                              ? "; checkpointed where that is more than the tape memory"
+                              : ""));
+    }
+}
+
 static void copies(explain *e) {
     const rg_fn *g = e->adjoint;
     for (rg_iid id = 1; id < g->ins.n; id++) {
@@ -489,6 +569,7 @@ void rg_explain(rg_unit *u, uint32_t kernel, const rg_variant *adjoint, rg_text 
     saves(&e);
     promoted(&e);
     control(&e);
+    loops(&e);
     reexecuted(&e);
     gradients(&e);
     if (e.list.n > 1)

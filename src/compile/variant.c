@@ -51,7 +51,7 @@ static rg_activity with_records(rg_arena *a, const rg_activity *act, uint32_t n)
 
 static rg_fn *build(rg_variant *v, const rg_unit *u, const rg_fn *f, rg_mode mode,
                     const rg_activity *act, const rg_ad_blocks *blocks) {
-    rg_ad_options o = {.strict_edges = u->strict_edges, .keep = true};
+    rg_ad_options o = {.strict_edges = u->strict_edges, .keep = !u->recompute};
     rg_arena *a = v->arena;
     if (mode == RG_PRIMAL || mode == RG_RECORD) {
         rg_fn *primal =

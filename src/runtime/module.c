@@ -302,6 +302,7 @@ static rg_status compile(rg_context *ctx, rg_device *dev, const char *path, cons
     m->ctx = ctx;
     m->tape_memory = o && o->tape_memory ? o->tape_memory : TAPE_MEMORY;
     m->unit = unit;
+    unit->recompute = dev && dev->ops->read; /* a card of its own */
     m->arena = a;
     m->kernels = RG_NEW_N(a, rg_kernel, m->nkernels + 1);
     for (uint32_t i = 0; i < m->nkernels; i++)
@@ -640,6 +641,16 @@ typedef struct want {
 
 enum { SMALL_SAVE = 65536 }; /* bytes that need not be counted, where they are known */
 
+static bool is_loop(const rg_fn *primal, rg_loc loc) {
+    for (rg_iid i = 1; i < primal->ins.n; i++) {
+        const rg_ins *ins = rg_ins_at(primal, i);
+        if (ins->parent && ins->loc == loc && (ins->op == RG_FOR || ins->op == RG_LOOP))
+            return true;
+    }
+    return false;
+}
+
+/* Not the copies that are made before a parallel loop: those are one for each array. */
 static void find_saves(rg_arena *a, rg_program *p) {
     const rg_fn *f = p->fn;
     RG_VEC(rg_iid) list = {0};
@@ -648,7 +659,8 @@ static void find_saves(rg_arena *a, rg_program *p) {
         if (!ins->parent || ins->op != RG_ALLOC)
             continue;
         const rg_ir_array *x = rg_array_at(f, ins->array);
-        if (!(x->flags & RG_ARR_SAVE) || (x->flags & RG_ARR_GROW))
+        if (!(x->flags & RG_ARR_SAVE) || (x->flags & RG_ARR_GROW) ||
+            !is_loop(p->kernel->fn, ins->loc))
             continue;
         int64_t n = (int64_t)x->elem->size, c;
         for (uint32_t k = 0; k < ins->nopnd && n; k++) {

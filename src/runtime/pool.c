@@ -14,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SPIN = 2000, FIRST_CHUNK = 64 * 1024, ALIGN = 64, MAX_CHUNKS = 64 };
+enum { SPIN = 2000, FIRST_CHUNK = 64 * 1024, ALIGN = 64, MAX_CHUNKS = 64,
+       LAST_DOUBLED = 16 << 20 };
 
 typedef struct chunk {
     unsigned char *at; /* 64-byte aligned */
@@ -23,7 +24,7 @@ typedef struct chunk {
     size_t start; /* place of its first byte in the worker's stack */
 } chunk;
 
-typedef struct stack { /* one worker's scratch; chunks double, so few are enough */
+typedef struct stack { /* one worker's scratch; chunks grow, so few are enough */
     chunk chunks[MAX_CHUNKS];
     int n;       /* chunks that exist */
     int current; /* the one in use */
@@ -57,6 +58,7 @@ struct rg_pool {
     pthread_mutex_t fault_lock;
     rg_pool_fault fault;
     volatile int stop;
+    uint64_t most; /* bytes of an array that grows */
     stack *stacks; /* [threads] */
 };
 
@@ -95,7 +97,8 @@ static chunk *chunk_next(rg_pool *p, stack *s, size_t size) {
     if (s->n) {
         const chunk *c = &s->chunks[s->current];
         start = c->start + c->size;
-        want = c->size < SIZE_MAX / 8 ? c->size * 2 : c->size;
+        /* Chunks that are asked for one by one double; one that follows a huge array need not. */
+        want = c->size < LAST_DOUBLED ? c->size * 2 : (c->start + c->size) / 4;
         next = s->current + 1;
     }
     if (next < s->n && s->chunks[next].size >= size) {
@@ -159,12 +162,11 @@ static void env_release(const rg_cpu_env *env, int thread, size_t mark) {
 }
 
 static void *env_grow(const rg_cpu_env *env, void *old, size_t size) {
-    (void)env;
     if (size == 0) {
         free(old);
         return NULL;
     }
-    return realloc(old, size);
+    return size > pool_of(env)->most ? NULL : realloc(old, size);
 }
 
 static void env_fault(const rg_cpu_env *env, int what, int line, const char *name, int64_t a,
@@ -371,7 +373,8 @@ rg_pool_fault rg_pool_faulted(const rg_pool *p) {
     return p->fault;
 }
 
-void rg_pool_begin(rg_pool *p) {
+void rg_pool_begin(rg_pool *p, uint64_t most) {
+    p->most = most;
     /* An entry that ended well has released what its workers took. */
     int dirty = p->fault.what ? p->capacity : 1;
     for (int t = 0; t < dirty; t++) {

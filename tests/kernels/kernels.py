@@ -48,7 +48,7 @@ class Run:
         at = 0
         while at < len(words):
             into = self.values
-            if words[at] == "--edges":
+            if words[at] in ("--edges", "--tape-memory"):
                 self.options += words[at:at + 2]
                 at += 2
                 continue

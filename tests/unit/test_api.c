@@ -169,7 +169,7 @@ static void pool_scratch(void **state) {
     env->fault(env, RG_CPU_FAULT_SHIFT, 13, "y", 1, 1, 1);
     assert_int_equal(rg_pool_faulted(p).line, 12);
     assert_int_equal(*env->stop, 1);
-    rg_pool_begin(p);
+    rg_pool_begin(p, UINT64_MAX);
     assert_int_equal(rg_pool_faulted(p).what, 0);
     rg_pool_free(p);
 }
@@ -781,6 +781,129 @@ static void outside_preprocessor(void **state) {
     close_world(w);
 }
 
+/* Long loops under a tape memory: the gradient's bits are the same, the scratch stays below. */
+typedef struct counted {
+    size_t now, most;
+} counted;
+
+static void *counting_resize(void *user, void *old, size_t old_size, size_t size) {
+    counted *c = user;
+    c->now = c->now - old_size + size;
+    c->most = c->now > c->most ? c->now : c->most;
+    if (size == 0) {
+        free(old);
+        return NULL;
+    }
+    return realloc(old, size);
+}
+
+static const char march[] =
+    "void march(int steps, double h, double x[100]) {\n"
+    "    double d[100];\n"
+    "    for (int t = 0; t < steps; t++) {\n"
+    "        for (int i = 0; i < 100; i++)\n"
+    "            d[i] = (x[(i + 1) % 100] - x[(i + 98) % 100]) * x[(i + 99) % 100] - x[i];\n"
+    "        for (int i = 0; i < 100; i++)\n"
+    "            x[i] += h * d[i];\n"
+    "    }\n"
+    "}\n"
+    "void halve(double x[1], double y[1]) {\n"
+    "    double v = x[0];\n"
+    "    while (v > 1e-300)\n"
+    "        v = v * (1 - 0.01 / (1 + v * v));\n"
+    "    y[0] = v;\n"
+    "}\n";
+
+/* Gradients to out[0..100) and of h to out[100]; bytes of scratch that the backward launch took. */
+static rg_status march_back(uint64_t memory, int steps, double *out, size_t *scratch, char *words) {
+    counted c = {0, 0};
+    rg_context_options co = {
+        .size = sizeof co, .resize = counting_resize, .user = &c, .cache_dir = cache};
+    world w = {NULL, NULL, NULL};
+    assert_int_equal(rg_context_new(&co, &w.ctx), RG_OK);
+    rg_device_options o = {.size = sizeof o, .threads = 1, .cflags = ""};
+    OK(w, rg_device_open(w.ctx, "cpu", &o, &w.dev));
+    rg_module_options mo = {.size = sizeof mo, .tape_memory = memory};
+    OK(w, rg_module_compile(w.dev, "m.c", march, sizeof march - 1, &mo, &w.mod));
+    int64_t hundred = 100, one = 1;
+    rg_array *x, *hb;
+    rg_record *r = NULL;
+    OK(w, rg_array_new(w.dev, RG_DTYPE_F64, 1, &hundred, true, &x));
+    OK(w, rg_array_new(w.dev, RG_DTYPE_F64, 1, &one, false, &hb));
+    double h = 0.001, start[100], ones[100];
+    for (int i = 0; i < 100; i++) {
+        start[i] = 1 + (i * 37 % 100) * 0.01;
+        ones[i] = 1;
+    }
+    OK(w, rg_array_write(x, RG_DATA, start, sizeof start));
+    OK(w, rg_array_write(x, RG_GRADIENT, ones, sizeof ones));
+    rg_status s = rg_record_launch(kernel(w, "march"),
+                                   (rg_arg[]){RG_VALUE(steps), RG_VALUE_GRAD(h, hb), RG_ARRAY(x)},
+                                   3, &r);
+    snprintf(words, 400, "%s", rg_context_message(w.ctx));
+    if (s == RG_OK) {
+        size_t before = c.now;
+        c.most = c.now;
+        OK(w, rg_backward(r));
+        *scratch = c.most - before;
+        OK(w, rg_array_read(x, RG_GRADIENT, out, 100 * sizeof *out));
+        OK(w, rg_array_read(hb, RG_DATA, out + 100, sizeof *out));
+        rg_record_release(r);
+    }
+    rg_array_release(x);
+    rg_array_release(hb);
+    close_world(w);
+    return s;
+}
+
+static void tape_memory(void **state) {
+    (void)state;
+    static double all[101], some[101];
+    char words[400];
+    size_t scratch = 0;
+    const int steps = 20000;
+    assert_int_equal(march_back(0, steps, all, &scratch, words), RG_OK);
+    assert_true(scratch > (size_t)steps * 800); /* each step */
+    static const uint64_t memory[] = {1 << 20, 250000, 60000};
+    for (size_t k = 0; k < sizeof memory / sizeof *memory; k++) {
+        memset(some, 0, sizeof some);
+        assert_int_equal(march_back(memory[k], steps, some, &scratch, words), RG_OK);
+        if (scratch > memory[k] + 70000) /* a first piece of scratch is 64 KiB */
+            fail_msg("%zu bytes of scratch, %llu allowed", scratch, (unsigned long long)memory[k]);
+        assert_memory_equal(all, some, sizeof all);
+    }
+    assert_int_equal(march_back(2000, steps, some, &scratch, words), RG_ERROR_MEMORY);
+    assert_non_null(strstr(words, "m.c:3:5: the adjoint of kernel 'march' would save 16000000 bytes"));
+    assert_non_null(strstr(words, "--tape-memory"));
+}
+
+/* A loop whose length follows from the data is watched while it runs. */
+static void tape_memory_of_while(void **state) {
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        world w = open_world("cpu", NULL, 1);
+        rg_module_options mo = {.size = sizeof mo, .tape_memory = k ? 1 << 20 : 4096};
+        OK(w, rg_module_compile(w.dev, "m.c", march, sizeof march - 1, &mo, &w.mod));
+        int64_t one = 1;
+        double v = 3;
+        rg_array *x, *y;
+        rg_record *r;
+        OK(w, rg_array_new(w.dev, RG_DTYPE_F64, 1, &one, true, &x));
+        OK(w, rg_array_new(w.dev, RG_DTYPE_F64, 1, &one, true, &y));
+        OK(w, rg_array_write(x, RG_DATA, &v, sizeof v));
+        OK(w, rg_record_launch(kernel(w, "halve"), (rg_arg[]){RG_ARRAY(x), RG_ARRAY(y)}, 2, &r));
+        if (k)
+            OK(w, rg_backward(r));
+        else
+            FAILS(w, RG_ERROR_MEMORY, "halve:12: the adjoint would save", rg_backward(r));
+        rg_record_release(r);
+        rg_array_release(x);
+        rg_array_release(y);
+        rg_sync(w.dev);
+        close_world(w);
+    }
+}
+
 /* Every allocation fails once, at each place in turn: nothing leaks, nothing crashes. */
 typedef struct failing {
     long left;
@@ -915,6 +1038,8 @@ int main(void) {
                                        cmocka_unit_test(faults),
                                        cmocka_unit_test(sources),
                                        cmocka_unit_test(outside_preprocessor),
+                                       cmocka_unit_test(tape_memory),
+                                       cmocka_unit_test(tape_memory_of_while),
                                        cmocka_unit_test(out_of_memory),
                                        cmocka_unit_test(latency)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
