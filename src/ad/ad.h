@@ -38,7 +38,7 @@ rg_record_counts rg_ad_records(rg_arena *scratch, const rg_fn *f);
 
 /* Long loops that are to run in blocks of steps, saving at the start of each block (blocks.c). */
 typedef struct rg_ad_blocks {
-    uint32_t levels; /* of loops around each; 0: none */
+    uint32_t levels;  /* of loops around each; 0: none */
     const rg_loc *at; /* [n] where the loops stand in the source */
     uint32_t n;
 } rg_ad_blocks;

@@ -23,8 +23,7 @@ static bool listed(const rg_ad_blocks *which, rg_loc loc) {
 static rg_val block_size(rg_build *b, rg_val n, uint32_t levels) {
     rg_val x = rg_b_cast(b, RG_F64, n);
     double power = (double)levels / (levels + 1);
-    x = levels == 1 ? rg_b_op1(b, RG_SQRT, x)
-                    : rg_b_op2(b, RG_POW, x, rg_b_real(b, RG_F64, power));
+    x = levels == 1 ? rg_b_op1(b, RG_SQRT, x) : rg_b_op2(b, RG_POW, x, rg_b_real(b, RG_F64, power));
     return rg_b_op2(b, RG_ADD, rg_b_cast(b, RG_I64, x), rg_b_int(b, RG_I64, 1));
 }
 
@@ -54,9 +53,8 @@ static void wrap(rg_fn *f, rg_iid loop, uint32_t levels) {
     rg_val *init = RG_NEW_N(f->arena, rg_val, carried + 1);
     for (uint32_t c = 0; c < carried; c++)
         init[c] = rg_operand(f, loop, 2 + c);
-    rg_iid outer =
-        rg_b_for(b, zero, count, init, carried,
-                 (uint16_t)(RG_INS_CHECKPOINT | (ins.flags & RG_INS_REVERSE)));
+    rg_iid outer = rg_b_for(b, zero, count, init, carried,
+                            (uint16_t)(RG_INS_CHECKPOINT | (ins.flags & RG_INS_REVERSE)));
     rg_val *by = RG_NEW_N(f->arena, rg_val, f->vals.n);
     for (uint32_t c = 0; c < carried; c++) {
         rg_val was = rg_result(f, loop, c), is = rg_result(f, outer, c);

@@ -118,8 +118,8 @@ void rg_adj_keep_in(rg_adj *s, rg_iid loop, rg_kept *nest, rg_val *trips, int64_
     rg_iid outermost = nest->n ? nest->loops[0] : loop;
     int64_t n = constant_trips(f, loop);
     /* One value for each step of all blocks is what blocks are there to avoid. */
-    if (!s->kept || (rg_ins_at(f, loop)->flags & RG_INS_CHECKPOINT) || nest->n == KEPT_DEPTH || !rg_adj_known_before(f, lo, outermost) ||
-        !rg_adj_known_before(f, hi, outermost))
+    if (!s->kept || (rg_ins_at(f, loop)->flags & RG_INS_CHECKPOINT) || nest->n == KEPT_DEPTH ||
+        !rg_adj_known_before(f, lo, outermost) || !rg_adj_known_before(f, hi, outermost))
         return;
     bool constant = n >= 0 && all >= 0;
     if (constant && (n > RG_KEPT_TRIPS || (all *= n) > RG_KEPT_TRIPS || !all))

@@ -61,7 +61,7 @@ typedef struct rg_cli_args {
     int threads;
     uint64_t seed;
     uint64_t tape_memory; /* 0: the default */
-    int repeat; /* 0: as many as fit the time */
+    int repeat;           /* 0: as many as fit the time */
     rg_cli_strings defines, includes;
 } rg_cli_args;
 

@@ -197,7 +197,8 @@ const rg_cli_command rg_cmd_bench = {
                 "      rest=ones k=1 e=zeros\n"
                 "  retrograd bench f.c f n=1000000 x=rand y=zeros --threads 1 --json\n",
     .options = RG_OPT_BIT(DEVICE) | RG_OPT_BIT(GRAD) | RG_OPT_BIT(REPEAT) | RG_OPT_BIT(CHECKED) |
-               RG_OPT_BIT(EDGES) | RG_OPT_BIT(TAPE_MEMORY) | RG_OPT_BIT(THREADS) | RG_OPT_BIT(DEFINE) | RG_OPT_BIT(INCLUDE) |
-               RG_OPT_BIT(CPP) | RG_OPT_BIT(JSON) | RG_OPT_BIT(HELP),
+               RG_OPT_BIT(EDGES) | RG_OPT_BIT(TAPE_MEMORY) | RG_OPT_BIT(THREADS) |
+               RG_OPT_BIT(DEFINE) | RG_OPT_BIT(INCLUDE) | RG_OPT_BIT(CPP) | RG_OPT_BIT(JSON) |
+               RG_OPT_BIT(HELP),
     .run = run,
 };

@@ -252,8 +252,8 @@ const rg_cli_command rg_cmd_check = {
     .examples = "  retrograd check springs.c\n"
                 "  retrograd check springs.c energy n=20 ends=ends.npy --device ref\n"
                 "  retrograd check springs.c --json\n",
-    .options = RG_OPT_BIT(DEVICE) | RG_OPT_BIT(SEED) | RG_OPT_BIT(EDGES) | RG_OPT_BIT(TAPE_MEMORY) | RG_OPT_BIT(THREADS) |
-               RG_OPT_BIT(CHECKED) | RG_OPT_BIT(DEFINE) | RG_OPT_BIT(INCLUDE) | RG_OPT_BIT(CPP) |
-               RG_OPT_BIT(JSON) | RG_OPT_BIT(HELP),
+    .options = RG_OPT_BIT(DEVICE) | RG_OPT_BIT(SEED) | RG_OPT_BIT(EDGES) | RG_OPT_BIT(TAPE_MEMORY) |
+               RG_OPT_BIT(THREADS) | RG_OPT_BIT(CHECKED) | RG_OPT_BIT(DEFINE) |
+               RG_OPT_BIT(INCLUDE) | RG_OPT_BIT(CPP) | RG_OPT_BIT(JSON) | RG_OPT_BIT(HELP),
     .run = run,
 };

@@ -153,8 +153,8 @@ const rg_cli_command rg_cmd_run = {
         "  retrograd run f.c f n=3 x=iota y=zeros --mode tangent --dot x=ones --out y.dot=-\n"
         "  retrograd run f.c f x=rand:7:1000 y=zeros --device ref --out y=y.npy\n",
     .options = RG_OPT_BIT(DEVICE) | RG_OPT_BIT(MODE) | RG_OPT_BIT(GRAD) | RG_OPT_BIT(DOT) |
-               RG_OPT_BIT(OUT) | RG_OPT_BIT(CHECKED) | RG_OPT_BIT(EDGES) | RG_OPT_BIT(TAPE_MEMORY) | RG_OPT_BIT(THREADS) |
-               RG_OPT_BIT(DEFINE) | RG_OPT_BIT(INCLUDE) | RG_OPT_BIT(CPP) | RG_OPT_BIT(JSON) |
-               RG_OPT_BIT(HELP),
+               RG_OPT_BIT(OUT) | RG_OPT_BIT(CHECKED) | RG_OPT_BIT(EDGES) | RG_OPT_BIT(TAPE_MEMORY) |
+               RG_OPT_BIT(THREADS) | RG_OPT_BIT(DEFINE) | RG_OPT_BIT(INCLUDE) | RG_OPT_BIT(CPP) |
+               RG_OPT_BIT(JSON) | RG_OPT_BIT(HELP),
     .run = run,
 };

@@ -48,8 +48,8 @@ typedef struct rg_variant {
 } rg_variant;
 
 struct rg_ad_blocks;
-/* act: which parameters are active and share memory (ignored for PRIMAL). blocks: of adjoints, loops
- * that run in blocks (ad.h); may be NULL. */
+/* act: which parameters are active and share memory (ignored for PRIMAL). blocks: of adjoints,
+ * loops that run in blocks (ad.h); may be NULL. */
 rg_compile_status rg_variant_build(rg_unit *u, uint32_t kernel, rg_mode mode,
                                    const rg_activity *act, const struct rg_ad_blocks *blocks,
                                    const rg_allocator *al, rg_variant **out);

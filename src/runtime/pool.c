@@ -14,8 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SPIN = 2000, FIRST_CHUNK = 64 * 1024, ALIGN = 64, MAX_CHUNKS = 64,
-       LAST_DOUBLED = 16 << 20 };
+enum { SPIN = 2000, FIRST_CHUNK = 64 * 1024, ALIGN = 64, MAX_CHUNKS = 128, DOUBLED = 1 << 20 };
 
 typedef struct chunk {
     unsigned char *at; /* 64-byte aligned */
@@ -97,8 +96,8 @@ static chunk *chunk_next(rg_pool *p, stack *s, size_t size) {
     if (s->n) {
         const chunk *c = &s->chunks[s->current];
         start = c->start + c->size;
-        /* Chunks that are asked for one by one double; one that follows a huge array need not. */
-        want = c->size < LAST_DOUBLED ? c->size * 2 : (c->start + c->size) / 4;
+        /* Small ones double; a large array, or what follows one, takes little more than it asks. */
+        want = size < FIRST_CHUNK && c->size <= DOUBLED ? c->size * 2 : (start + size) / 8;
         next = s->current + 1;
     }
     if (next < s->n && s->chunks[next].size >= size) {

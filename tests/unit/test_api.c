@@ -837,9 +837,8 @@ static rg_status march_back(uint64_t memory, int steps, double *out, size_t *scr
     }
     OK(w, rg_array_write(x, RG_DATA, start, sizeof start));
     OK(w, rg_array_write(x, RG_GRADIENT, ones, sizeof ones));
-    rg_status s = rg_record_launch(kernel(w, "march"),
-                                   (rg_arg[]){RG_VALUE(steps), RG_VALUE_GRAD(h, hb), RG_ARRAY(x)},
-                                   3, &r);
+    rg_status s = rg_record_launch(
+        kernel(w, "march"), (rg_arg[]){RG_VALUE(steps), RG_VALUE_GRAD(h, hb), RG_ARRAY(x)}, 3, &r);
     snprintf(words, 400, "%s", rg_context_message(w.ctx));
     if (s == RG_OK) {
         size_t before = c.now;
@@ -868,12 +867,14 @@ static void tape_memory(void **state) {
     for (size_t k = 0; k < sizeof memory / sizeof *memory; k++) {
         memset(some, 0, sizeof some);
         assert_int_equal(march_back(memory[k], steps, some, &scratch, words), RG_OK);
-        if (scratch > memory[k] + 70000) /* a first piece of scratch is 64 KiB */
+        /* Scratch comes in pieces: a first one of 64 KiB, others an eighth larger. */
+        if (scratch > memory[k] + memory[k] / 8 + 70000)
             fail_msg("%zu bytes of scratch, %llu allowed", scratch, (unsigned long long)memory[k]);
         assert_memory_equal(all, some, sizeof all);
     }
     assert_int_equal(march_back(2000, steps, some, &scratch, words), RG_ERROR_MEMORY);
-    assert_non_null(strstr(words, "m.c:3:5: the adjoint of kernel 'march' would save 16000000 bytes"));
+    assert_non_null(
+        strstr(words, "m.c:3:5: the adjoint of kernel 'march' would save 16000000 bytes"));
     assert_non_null(strstr(words, "--tape-memory"));
 }
 
