@@ -23,8 +23,8 @@ typedef struct rg_unit {
     uint64_t key[2];      /* hash of source (all files read), options and Retrograd's version */
     bool strict_edges;
     struct rg_early *early; /* [kernels] their accesses before they were optimised */
-    bool recompute; /* adjoints compute functions again rather than keep results of long loops: where
-                       memory is further away than arithmetic */
+    bool recompute; /* adjoints compute functions again rather than keep results of long loops:
+                       where memory is further away than arithmetic */
     rg_fn **marked; /* [kernels] with the marks of custom adjoints; NULL: the kernel itself */
 } rg_unit;
 

@@ -29,6 +29,7 @@ static uint64_t plus(uint64_t a, uint64_t b) {
 static uint64_t lanes(const rg_program *p, rg_iid alloc) {
     const rg_fn *f = p->fn;
     uint64_t most = p->kernel->module->dev->lanes;
+    most = most ? most : 1;
     for (rg_iid i = alloc; i; i = rg_region_at(f, rg_ins_at(f, i)->parent)->owner) {
         int64_t lo, hi;
         if (rg_ins_at(f, i)->op != RG_PARALLEL)
@@ -38,7 +39,7 @@ static uint64_t lanes(const rg_program *p, rg_iid alloc) {
             uint64_t n = hi > lo ? (uint64_t)hi - (uint64_t)lo : 0;
             return n < most ? n : most;
         }
-        return most ? most : 1;
+        return most;
     }
     return 1;
 }

@@ -24,8 +24,8 @@ typedef struct rg_pool_fault {
 
 /* The first fault since the last rg_pool_begin. */
 rg_pool_fault rg_pool_faulted(const rg_pool *p);
-/* Before each entry: empties scratch (keeping its memory) and forgets the fault. An array that grows
- * may have `most` bytes. */
+/* Before each entry: empties scratch (keeping its memory) and forgets the fault. An array that
+ * grows may have `most` bytes. */
 void rg_pool_begin(rg_pool *p, uint64_t most);
 
 #endif
