@@ -4,16 +4,14 @@
  * loop puts back in memory. Much of that turns out to be dead. Here the finished loop is looked at:
  * if it carries nothing, and no element that it writes is touched by another of its iterations, it
  * runs upwards, which C compilers vectorise without shuffles. */
-#include "ad/gradmem.h"
-
 #include "ad/ad.h"
+#include "ad/gradmem.h"
 
 enum { ACCESSES = 64 };
 
 typedef struct body {
     rg_iid at[ACCESSES];
     uint32_t n;
-
 } body;
 
 static bool collect(const rg_fn *f, rg_rid r, body *out) {
