@@ -318,6 +318,10 @@ typedef struct rg_emit_options {
 
 /* Text of a kernel's variant (followed by a zero byte); free it with rg_free. */
 RG_API rg_status rg_kernel_emit(rg_kernel *k, const rg_emit_options *o, char **out);
+/* Variants of several kernels of one module as one C file: types, helpers and includes once.
+ * options[i] is about kernels[i]; every target is RG_TARGET_C, `length` is options[0]'s. */
+RG_API rg_status rg_kernels_emit(rg_kernel *const *kernels, const rg_emit_options *options,
+                                 size_t n, char **out);
 /* Context-only modules (no device): for emit. */
 RG_API rg_status rg_module_load_host(rg_context *ctx, const char *path, const rg_module_options *o,
                                      rg_module **out);

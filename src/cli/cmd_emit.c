@@ -62,8 +62,8 @@ const rg_cli_command rg_cmd_emit = {
         "  cpu   what the cpu device compiles\n"
         "  spirv a binary module for Vulkan, with an entry point task0, task1 ... for each task\n"
         "  msl   that, translated to Metal by SPIRV-Cross as MoltenVK does\n"
-        "With several kernels in the file, --kernel picks one; else all are written, one after\n"
-        "another, each a complete text.",
+        "With several kernels in the file, --kernel picks one; else all are written: as c into\n"
+        "one file that compiles, otherwise one after another, each a complete text.",
     .examples = "  retrograd emit springs.c --kernel energy --target c -o energy_adjoint.c\n"
                 "  retrograd emit springs.c --mode tangent\n"
                 "  retrograd emit springs.c --active pos --target ir\n"

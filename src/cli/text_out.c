@@ -70,21 +70,26 @@ int rg_cli_text_out(const rg_cli_args *a, rg_target target, rg_kernel_mode mode)
     bool binary = target == RG_TARGET_SPIRV;
     if (ok && binary && n > 1)
         rg_cli_problem("SPIR-V is a module for one kernel: name one with --kernel");
+    rg_emit_options *e = rg_cli_alloc(n, sizeof *e);
     for (size_t i = 0; ok && i < n; i++) {
-        rg_emit_options e = {.size = sizeof e,
-                             .mode = mode,
-                             .target = target,
-                             .addressing = a->addressing,
-                             .length = &lengths[made]};
-        e.active = rg_cli_active(kernels[i], s.ctx, a->active, n == 1);
-        rg_cli_progress("compiling %s", rg_kernel_name(kernels[i]));
-        rg_status st = rg_cli_problem_count() ? RG_ERROR_ARGUMENT
-                                              : rg_kernel_emit(kernels[i], &e, &texts[made]);
+        e[i] = (rg_emit_options){.size = sizeof e[i],
+                                 .mode = mode,
+                                 .target = target,
+                                 .addressing = a->addressing,
+                                 .length = &lengths[i]};
+        e[i].active = rg_cli_active(kernels[i], s.ctx, a->active, n == 1);
+        ok = !rg_cli_problem_count();
+    }
+    bool one_file = target == RG_TARGET_C && n > 1;
+    for (size_t i = 0; ok && i < (one_file ? 1 : n); i++) {
+        rg_cli_progress("compiling %s", one_file ? a->file : rg_kernel_name(kernels[i]));
+        rg_status st = one_file ? rg_kernels_emit(kernels, e, n, &texts[0])
+                                : rg_kernel_emit(kernels[i], &e[i], &texts[i]);
         rg_cli_progress(NULL);
         ok = st == RG_OK;
         made += ok;
-        if (!ok && !rg_cli_problem_count())
-            rg_cli_session_fail(s.ctx, rg_kernel_name(kernels[i]), st);
+        if (!ok)
+            rg_cli_session_fail(s.ctx, one_file ? NULL : rg_kernel_name(kernels[i]), st);
     }
     ok = ok && write_all(a->output, texts, lengths, made, binary);
     for (size_t i = 0; i < made; i++)

@@ -80,9 +80,14 @@ static const char math_h[] = "#pragma once\n"
                              "#define M_2_PI 0.63661977236758134308\n"
                              "#define M_2_SQRTPI 1.12837916709551257390\n"
                              "#define M_SQRT2 1.41421356237309504880\n"
-                             "#define M_SQRT1_2 0.70710678118654752440\n";
+                             "#define M_SQRT1_2 0.70710678118654752440\n"
+                             "#pragma retrograd math\n";
 
 static const char omp_h[] = "#pragma once\n";
+
+static const char stdlib_h[] = "#pragma once\n"
+                               "#include <stddef.h>\n"
+                               "#pragma retrograd stdlib\n";
 
 static const char stdbool_h[] = "#pragma once\n"
                                 "#define bool _Bool\n"
@@ -181,7 +186,8 @@ static const char stdint_h[] = "#pragma once\n"
                                "#define INTMAX_C(c) c##L\n"
                                "#define UINTMAX_C(c) c##UL\n";
 
-/* The pragma reaches the checker also when an outside preprocessor ran. */
+/* The pragma (so of <math.h> and <stdlib.h>) reaches the checker also when an outside preprocessor
+ * ran. */
 static const char tgmath_h[] = "#pragma once\n"
                                "#include <math.h>\n"
                                "#define __RETROGRAD_TGMATH__ 1\n"
@@ -194,17 +200,12 @@ static const char retrograd_kernel_h[] = "#pragma once\n"
                                          "#include <rg_half.h>\n";
 
 const rg_builtin_header rg_builtin_headers[] = {
-    {"float.h", float_h, false},
-    {"limits.h", limits_h, false},
-    {"math.h", math_h, false},
-    {"omp.h", omp_h, false},
-    {"stdbool.h", stdbool_h, false},
-    {"stddef.h", stddef_h, false},
-    {"stdint.h", stdint_h, false},
-    {"tgmath.h", tgmath_h, false},
-    {"retrograd_kernel.h", retrograd_kernel_h, true},
-    {"rg_half.h", rg_half_h, true},
-    {NULL, NULL, false},
+    {"float.h", float_h, false},     {"limits.h", limits_h, false},
+    {"math.h", math_h, false},       {"omp.h", omp_h, false},
+    {"stdbool.h", stdbool_h, false}, {"stddef.h", stddef_h, false},
+    {"stdint.h", stdint_h, false},   {"stdlib.h", stdlib_h, false},
+    {"tgmath.h", tgmath_h, false},   {"retrograd_kernel.h", retrograd_kernel_h, true},
+    {"rg_half.h", rg_half_h, true},  {NULL, NULL, false},
 };
 
 const rg_builtin_header *rg_builtin_header_find(const char *name) {

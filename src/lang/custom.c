@@ -125,7 +125,7 @@ void rg_find_adjoints(rg_unit *u) {
             pointers |= f->params.at[k]->type->kind == RG_C_PTR;
         if (!f->is_kernel && pointers) {
             rg_error(u->diags, a->of_loc,
-                     "pass it the elements by value; a kernel may have an adjoint of any kind",
+                     "pass it the elements by value, or give the kernel that calls it an adjoint",
                      "'%s' takes pointers: its adjoint has to be derived", f->name);
             continue;
         }

@@ -62,6 +62,7 @@ typedef struct rg_parser {
     uint32_t parallel_breakable; /* a break with no more than this many around would leave it */
     jmp_buf *recover;
     bool in_parameters;
+    bool math, stdlib;  /* <math.h>, <stdlib.h> were included: their functions may be called */
     bool tgmath;        /* <tgmath.h> was included: sin(x) goes by its argument */
     int64_t checkpoint; /* pragma waiting for its loop */
     rg_loc checkpoint_loc;

@@ -290,6 +290,14 @@ static rg_node **parse_arguments(rg_parser *p, uint32_t *count) {
     return args.at;
 }
 
+/* Was the header of library function m included? A C compiler would take the function for one that
+ * returns int, or refuse the file. */
+static bool is_declared(const rg_parser *p, const char *name, const rg_math *m) {
+    if (m->kind == RG_MATH_STOP || !strncmp(name, "__", 2))
+        return true;
+    return m->kind == RG_MATH_INTABS ? p->stdlib : p->math;
+}
+
 /* call = identifier "(" (assign ("," assign)*)? ")" */
 static rg_node *parse_call(rg_parser *p, const rg_token *name) {
     rg_loc loc = name->loc;
@@ -321,6 +329,11 @@ static rg_node *parse_call(rg_parser *p, const rg_token *name) {
         *generic = *m;
         generic->form = RG_FORM_GENERIC;
         m = generic;
+    }
+    if (m && !s && !is_declared(p, name->text, m)) {
+        bool integers = m->kind == RG_MATH_INTABS;
+        rg_error(p->diags, loc, integers ? "#include <stdlib.h>" : "#include <math.h>",
+                 "'%s' is not declared", name->text);
     }
     if (m)
         return rg_check_math(p, loc, m, args, n);

@@ -427,6 +427,10 @@ static void parse_retrograd(rg_parser *p, bool inside) {
     const rg_token *t = rg_tok(p);
     if (accept_word(p, "tgmath")) {
         p->tgmath = true;
+    } else if (accept_word(p, "math")) {
+        p->math = true;
+    } else if (accept_word(p, "stdlib")) {
+        p->stdlib = true;
     } else if (accept_word(p, "checkpoint")) {
         int64_t k = 0;
         rg_node *n = NULL;

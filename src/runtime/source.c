@@ -39,25 +39,30 @@ static rg_status choose(rg_kernel *k, const rg_emit_options *o) {
     return RG_OK;
 }
 
-/* A caller of plain C hands over pointers only, so lengths must follow from the parameters. */
-static void emit_plain(rg_variant *v, const rg_activity *act, rg_text *out) {
-    if (act->nparams < v->fn->params.n) {
-        const char *name = v->fn->name;
-        rg_error(&v->diags, v->fn->params.at[act->nparams].loc,
-                 "run it through the library (rg_record_launch, rg_backward), or find the value "
-                 "without a capture: in a loop before, or with a prefix sum",
-                 "the %s of '%s' as C on its own cannot be had: it needs the values that are "
-                 "captured here, which only a recorded launch keeps",
-                 rg_mode_name(v->fn->mode), name);
-        return;
-    }
-    rg_aid a = rg_emit_c_plain(v->fn, act, out);
+/* Kernels as C on their own. A caller hands over pointers only, so lengths must follow from the
+ * parameters, and nothing may come from a record. */
+static void emit_plain(const rg_fn *const *fns, const rg_activity *const *acts, uint32_t n,
+                       rg_diags *d, rg_text *out) {
+    for (uint32_t i = 0; i < n; i++)
+        if (acts[i]->nparams < fns[i]->params.n) {
+            rg_error(
+                d, fns[i]->params.at[acts[i]->nparams].loc,
+                "run it through the library (rg_record_launch, rg_backward), or find the value "
+                "without a capture: in a loop before, or with a prefix sum",
+                "the %s of '%s' as C on its own cannot be had: it needs the values that are "
+                "captured here, which only a recorded launch keeps",
+                rg_mode_name(fns[i]->mode), fns[i]->name);
+            return;
+        }
+    uint32_t which = 0;
+    rg_aid a = rg_emit_c_plain_file(fns, acts, n, &which, out);
     if (!a)
         return;
-    const rg_param *p = &v->fn->params.at[rg_array_at(v->fn, a)->param];
-    rg_error(&v->diags, p->loc, "declare it with its length: `T x[n]`, n a parameter before it",
+    const rg_fn *f = fns[which];
+    const rg_param *p = &f->params.at[rg_array_at(f, a)->param];
+    rg_error(d, p->loc, "declare it with its length: `T x[n]`, n a parameter before it",
              "the %s of '%s' as C needs the length of '%s', which its declaration does not give",
-             rg_mode_name(v->fn->mode), v->fn->name, p->name);
+             rg_mode_name(f->mode), f->name, p->name);
 }
 
 static rg_status emit(rg_kernel *k, rg_variant *v, const rg_emit_options *o, const rg_activity *act,
@@ -70,7 +75,7 @@ static rg_status emit(rg_kernel *k, rg_variant *v, const rg_emit_options *o, con
     const rg_fn *fns[1] = {v->fn};
     switch (o->target) {
     case RG_TARGET_C:
-        emit_plain(v, act, out);
+        emit_plain(fns, &act, 1, &v->diags, out);
         break;
     case RG_TARGET_IR:
         rg_ir_print(v->fn, out);
@@ -145,6 +150,107 @@ rg_status rg_kernel_emit(rg_kernel *k, const rg_emit_options *o, char **out) {
         return rg_fail(k->module->ctx, RG_ERROR_ARGUMENT, "rg_kernel_emit: out is null");
     *out = NULL;
     return produce(k, o, out, NULL);
+}
+
+/* Everything of several variants in one arena, so that one guard is enough. */
+typedef struct together {
+    rg_arena *arena;
+    rg_diags diags;
+    rg_variant **variants; /* kept: the copies share their names */
+    const rg_fn **fns;
+    const rg_activity **acts;
+    uint32_t n;
+} together;
+
+static rg_status add_variant(together *t, rg_kernel *k, const rg_emit_options *o) {
+    rg_context *ctx = k->module->ctx;
+    rg_status s = choose(k, o);
+    if (s != RG_OK)
+        return s;
+    if (o->target != RG_TARGET_C)
+        return rg_fail(ctx, RG_ERROR_ARGUMENT, "several kernels go into one file as C only");
+    rg_activity act = {.nparams = k->nparams, .active = k->active, .alone = true};
+    rg_variant *v;
+    s = rg_kernel_variant(k, mode_of(o->mode), &act, NULL, &v);
+    if (s != RG_OK)
+        return s;
+    int thrown = RG_GUARD(t->arena);
+    if (thrown) {
+        rg_variant_free(v);
+        return rg_fail_thrown(ctx, t->arena, thrown);
+    }
+    rg_activity *kept = RG_NEW(t->arena, rg_activity);
+    *kept = act;
+    kept->active = RG_NEW_N(t->arena, uint8_t, k->nparams + 1);
+    if (k->nparams)
+        memcpy(kept->active, k->active, k->nparams);
+    t->fns[t->n] = rg_fn_clone(t->arena, v->fn);
+    t->acts[t->n] = kept;
+    t->variants[t->n++] = v;
+    return RG_OK;
+}
+
+static rg_status print_together(together *t, rg_context *ctx, rg_unit *unit, char **out,
+                                size_t *length) {
+    rg_arena *volatile where = t->arena;
+    int thrown = RG_GUARD(t->arena);
+    if (!thrown && (thrown = RG_GUARD(unit->arena)) != 0)
+        where = unit->arena;
+    if (thrown)
+        return rg_fail_thrown(ctx, where, thrown);
+    rg_text text = {.arena = t->arena};
+    emit_plain(t->fns, t->acts, t->n, &t->diags, &text);
+    if (t->diags.errors)
+        return rg_refuse(ctx, &t->diags, unit->arena, RG_ERROR_REFUSED);
+    *out = rg_ctx_gift_bytes(ctx, text.at, text.n);
+    if (length)
+        *length = text.n;
+    return *out ? RG_OK : RG_ERROR_MEMORY;
+}
+
+static bool room_for(together *t, size_t n) {
+    if (RG_GUARD(t->arena))
+        return false;
+    t->variants = RG_NEW_N(t->arena, rg_variant *, n + 1);
+    t->fns = RG_NEW_N(t->arena, const rg_fn *, n + 1);
+    t->acts = RG_NEW_N(t->arena, const rg_activity *, n + 1);
+    return true;
+}
+
+rg_status rg_kernels_emit(rg_kernel *const *kernels, const rg_emit_options *options, size_t n,
+                          char **out) {
+    if (!kernels || !n || rg_kernel_fault(kernels[0]))
+        return RG_ERROR_ARGUMENT;
+    rg_module *m = kernels[0]->module;
+    rg_context *ctx = m->ctx;
+    if (!out || !options || n > m->nkernels)
+        return rg_fail(ctx, RG_ERROR_ARGUMENT,
+                       "rg_kernels_emit: out or options are null, or there are fewer kernels");
+    *out = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (rg_kernel_fault(kernels[i]))
+            return RG_ERROR_ARGUMENT;
+        if (kernels[i]->module != m)
+            return rg_fail(ctx, RG_ERROR_ARGUMENT, "the kernels are not of one module");
+        for (size_t j = 0; j < i; j++)
+            if (kernels[j] == kernels[i])
+                return rg_fail(ctx, RG_ERROR_ARGUMENT, "kernel '%s' is named twice",
+                               kernels[i]->fn->name);
+    }
+    together t = {.arena = rg_arena_new(&ctx->allocator)};
+    if (!t.arena)
+        return rg_fail_memory(ctx);
+    t.diags.arena = t.arena;
+    t.diags.sources = m->unit->sources;
+    rg_status s = room_for(&t, n) ? RG_OK : rg_fail_memory(ctx);
+    for (size_t i = 0; s == RG_OK && i < n; i++)
+        s = add_variant(&t, kernels[i], &options[i]);
+    if (s == RG_OK)
+        s = print_together(&t, ctx, m->unit, out, options[0].length);
+    for (uint32_t i = 0; i < t.n; i++)
+        rg_variant_free(t.variants[i]);
+    rg_arena_free(t.arena);
+    return s;
 }
 
 rg_status rg_kernel_slots(rg_kernel *k, const rg_emit_options *o, rg_slots_info *out) {

@@ -296,6 +296,25 @@ run_case check-source-error 2 check broken.c; has err "broken.c:1:"; done_case
 # ---- emit, explain, bench, cache
 run_case emit-c 0 emit springs.c --kernel energy --target c; has out "energy_adjoint("; cp out e.c
 cc -std=c99 -w -c e.c -o e.o 2>err || problem="$problem does not compile"; done_case
+run_case emit-several 0 emit mixed.c; has out "mixed_adjoint("; has out "second_adjoint("; cp out e.c
+cc -std=c99 -Wall -Werror -c e.c -o e.o 2>err || problem="$problem does not compile"
+[ "$(grep -c 'struct item {' e.c)" = 1 ] || problem="$problem the struct is not there once"; done_case
+cat >capture.c <<'E2'
+void g(int n, const float x[n], float y[n], int c[1])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        int k;
+        #pragma omp atomic capture
+        k = c[0]++;
+        y[k] = x[i] * x[i];
+    }
+}
+E2
+run_case emit-capture 2 emit capture.c; has err "capture.c:7:"; has err "only a recorded launch keeps"
+has err "way out: run it through the library"; done_case
+run_case emit-capture-tangent 2 emit capture.c --mode hvp; has err "capture.c:7:"; has err "way out"
+done_case
 run_case emit-ir 0 emit f.c --target ir --mode primal; has out "f"; done_case
 run_case emit-cpu 0 emit f.c --target cpu; has out "f"; done_case
 run_case emit-file 0 emit f.c -o emitted.c

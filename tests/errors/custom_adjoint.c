@@ -36,3 +36,4 @@ void k(int n, float x[n]) {
 /* expect: 23:32: error: there is no function 'nothing' */
 /* expect: 24:27: error: 'g' does not compute a float or double from its arguments */
 /* expect: 25:27: error: 'h' takes pointers: its adjoint has to be derived */
+/* expect: way out: pass it the elements by value, or give the kernel that calls it an adjoint */

@@ -1016,6 +1016,98 @@ static void latency(void **state) {
     }
 }
 
+/* Memory that the caller changes without a word is found when the debug option hashes it. */
+static void hashed_memory(void **state) {
+    (void)state;
+    for (int d = 0; d < 2; d++) {
+        world w = open_world(device_names[d], square, 1);
+        rg_kernel *k = kernel(w, "square");
+        float memory[4] = {1, 2, 3, 4}, gradient[4] = {0};
+        int n = 4;
+        int64_t four = 4;
+        rg_array *x, *y = floats(w, 4, true, NULL);
+        OK(w, rg_array_wrap(w.dev, RG_DTYPE_F32, 1, &four, memory, gradient, &x));
+        rg_arg args[3] = {RG_VALUE(n), RG_ARRAY(x), RG_ARRAY(y)};
+        rg_record *r;
+        for (int hash = 0; hash < 2; hash++) {
+            if (hash)
+                setenv("RETROGRAD_DEBUG", "hash", 1);
+            OK(w, rg_record_launch(k, args, 3, &r));
+            memory[2] += 1;
+            if (hash)
+                FAILS(w, RG_ERROR_STATE,
+                      "array 'x' was changed after the launch of kernel 'square' was recorded, "
+                      "without rg_array_touch",
+                      rg_backward(r));
+            else
+                OK(w, rg_backward(r)); /* nobody could know */
+            rg_record_release(r);
+        }
+        rg_tape *t;
+        OK(w, rg_tape_new(w.ctx, &t));
+        OK(w, rg_tape_launch(t, k, args, 3));
+        memory[0] = -1;
+        FAILS(w, RG_ERROR_STATE, "without rg_array_touch", rg_tape_backward(t));
+        rg_tape_release(t);
+        OK(w, rg_array_fill_zero(x, RG_GRADIENT));
+        set_gradient(w, y, 1);
+        OK(w, rg_record_launch(k, args, 3, &r));
+        OK(w, rg_backward(r)); /* unchanged: fine */
+        assert_true(at(w, x, RG_GRADIENT, 3) == 8);
+        rg_record_release(r);
+        unsetenv("RETROGRAD_DEBUG");
+        rg_array_release(x);
+        rg_array_release(y);
+        close_world(w);
+    }
+}
+
+/* What a Hessian-vector product does not take, it refuses with a way out. */
+static void hvp_refusals(void **state) {
+    (void)state;
+    static const char text[] = "void sum(int n, const float x[n], const float y[n], float z[n]) {\n"
+                               "#pragma omp parallel for\n"
+                               "for (int i = 0; i < n; i++) z[i] = x[i] * x[i] * y[i];\n}\n"
+                               "void list(int n, const float x[n], float y[n], int c[1]) {\n"
+                               "#pragma omp parallel for\n"
+                               "for (int i = 0; i < n; i++) {\n int k;\n"
+                               "#pragma omp atomic capture\n"
+                               "k = c[0]++;\n y[k] = x[i] * x[i];\n}\n}\n";
+    world w = open_world("ref", text, 1);
+    float v[2] = {1, 2};
+    int n = 2;
+    int64_t one = 1;
+    rg_array *x = floats(w, 2, true, v), *y = floats(w, 2, true, v), *c;
+    OK(w, rg_array_new(w.dev, RG_DTYPE_I32, 1, &one, false, &c));
+    rg_direction none[4] = {{0}};
+    rg_arg twice[4] = {RG_VALUE(n), RG_ARRAY(x), RG_ARRAY(x), RG_ARRAY(y)};
+    FAILS(w, RG_ERROR_UNSUPPORTED, "'y' and 'x' are one array",
+          rg_hvp(kernel(w, "sum"), twice, none, 4));
+    assert_non_null(strstr(rg_context_message(w.ctx), "give them arrays of their own"));
+    rg_arg args[4] = {RG_VALUE(n), RG_ARRAY(x), RG_ARRAY(y), RG_ARRAY(c)};
+    FAILS(w, RG_ERROR_UNSUPPORTED, "captures values atomically",
+          rg_hvp(kernel(w, "list"), args, none, 4));
+    assert_non_null(strstr(rg_context_message(w.ctx), "take differences of gradients"));
+    /* As C: the place of the capture, and several kernels in one file need what each needs. */
+    rg_kernel *both[2] = {kernel(w, "sum"), kernel(w, "list")}, *same[2] = {both[0], both[0]};
+    rg_emit_options o[2] = {{.size = sizeof *o, .mode = RG_MODE_ADJOINT, .target = RG_TARGET_C},
+                            {.size = sizeof *o, .mode = RG_MODE_ADJOINT, .target = RG_TARGET_C}};
+    char *out;
+    FAILS(w, RG_ERROR_REFUSED, "only a recorded launch keeps", rg_kernels_emit(both, o, 2, &out));
+    FAILS(w, RG_ERROR_ARGUMENT, "named twice", rg_kernels_emit(same, o, 2, &out));
+    o[1].mode = RG_MODE_TANGENT;
+    OK(w, rg_kernels_emit(both, o, 2, &out));
+    assert_non_null(strstr(out, "sum_adjoint("));
+    assert_non_null(strstr(out, "list_tangent("));
+    rg_free(w.ctx, out);
+    o[1].target = RG_TARGET_IR;
+    FAILS(w, RG_ERROR_ARGUMENT, "as C only", rg_kernels_emit(both, o, 2, &out));
+    rg_array_release(x);
+    rg_array_release(y);
+    rg_array_release(c);
+    close_world(w);
+}
+
 int main(void) {
     snprintf(cache, sizeof cache, "/tmp/retrograd-test-XXXXXX");
     if (!mkdtemp(cache))
@@ -1041,6 +1133,8 @@ int main(void) {
                                        cmocka_unit_test(outside_preprocessor),
                                        cmocka_unit_test(tape_memory),
                                        cmocka_unit_test(tape_memory_of_while),
+                                       cmocka_unit_test(hashed_memory),
+                                       cmocka_unit_test(hvp_refusals),
                                        cmocka_unit_test(out_of_memory),
                                        cmocka_unit_test(latency)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -792,7 +792,8 @@ static void test_adjoint(void **state) {
     /* a primal and its adjoint in one file share types and helpers */
     const rg_fn *both[2] = {read_fn(frame("f32", "", "")), f};
     rg_text file = {.arena = arena};
-    rg_emit_c_plain_file(both, NULL, 2, &file);
+    uint32_t which;
+    rg_emit_c_plain_file(both, NULL, 2, &which, &file);
     dlclose(compile(rg_text_str(&file), "both", "-std=c99 -Wall -Wextra"));
     /* shared gradients lose restrict, others keep it */
     rg_emit_c_options o = {.acts = (const rg_activity *const[]){&act}};

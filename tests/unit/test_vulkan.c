@@ -77,6 +77,7 @@ static rg_array *array(rg_context *ctx, rg_device *dev, rg_dtype t, int64_t n, c
 /* ---- a set of kernels, forward and back, on any device ---- */
 
 static const char battery_text[] =
+    "#include <math.h>\n"
     "typedef struct { float x, y; unsigned char kind; } particle;\n"
     "void assign(int n, const float x[n], float y[n], float k) {\n"
     "#pragma omp parallel for\n"

@@ -29,9 +29,9 @@ typedef struct rg_emit_c_options {
  * use. */
 rg_aid rg_emit_c_plain(const rg_fn *f, const rg_activity *act, rg_text *out);
 /* The same for several functions in one file: types, helpers and includes once. acts may be NULL.
- */
+ * *which: the function whose array has no length. */
 rg_aid rg_emit_c_plain_file(const rg_fn *const *fns, const rg_activity *const *acts, uint32_t n,
-                            rg_text *out);
+                            uint32_t *which, rg_text *out);
 /* entry_names[i]: the symbol of variant i. */
 void rg_emit_c_cpu(const rg_fn *const *fns, const char *const *entry_names, uint32_t n,
                    const rg_emit_c_options *o, rg_text *out);

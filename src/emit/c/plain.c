@@ -794,7 +794,7 @@ static uint32_t highest_struct(const rg_fn *f) {
 }
 
 rg_aid rg_emit_c_plain_file(const rg_fn *const *fns, const rg_activity *const *acts, uint32_t n,
-                            rg_text *out) {
+                            uint32_t *which, rg_text *out) {
     rg_arena *a = out->arena;
     rg_chelpers helpers;
     memset(&helpers, 0, sizeof helpers);
@@ -810,14 +810,19 @@ rg_aid rg_emit_c_plain_file(const rg_fn *const *fns, const rg_activity *const *a
         if (k)
             rg_text_char(&functions, '\n');
         print_function(fns[k], acts ? acts[k] : NULL, &helpers, &pragmas, &functions);
+        if (helpers.undeclared) {
+            *which = k;
+            return helpers.undeclared;
+        }
     }
     includes(&helpers, pragmas, out);
     rg_text_add(out, rg_text_str(&structs));
     rg_c_helpers_print(&helpers, out);
     rg_text_add(out, rg_text_str(&functions));
-    return helpers.undeclared;
+    return 0;
 }
 
 rg_aid rg_emit_c_plain(const rg_fn *f, const rg_activity *act, rg_text *out) {
-    return rg_emit_c_plain_file(&f, &act, 1, out);
+    uint32_t which;
+    return rg_emit_c_plain_file(&f, &act, 1, &which, out);
 }
