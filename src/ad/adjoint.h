@@ -136,7 +136,10 @@ typedef struct rg_adj {
 _Noreturn void rg_adj_refuse(rg_adj *s, rg_loc loc, const char *hint, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* forward.c: copies region r into the current region of g. augmented: loops in it save what their
+/* forward.c: is write i one that the iterations of the parallel being reversed do together, and
+ * that is therefore not done in its sweep? */
+bool rg_adj_is_left_out(const rg_adj *s, rg_iid i);
+/* Copies region r into the current region of g. augmented: loops in it save what their
  * backward sweep needs, stores keep what they overwrite. */
 void rg_adj_forward(rg_adj *s, rg_rid r, bool augmented);
 void rg_adj_forward_one(rg_adj *s, rg_iid i, bool augmented); /* one instruction */

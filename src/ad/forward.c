@@ -33,6 +33,12 @@ static bool meets_others(const rg_ins *ins) {
     return ins->op == RG_RMW || (ins->flags & RG_INS_ATOMIC);
 }
 
+bool rg_adj_is_left_out(const rg_adj *s, rg_iid i) {
+    const rg_ins *ins = rg_ins_at(s->f, i);
+    return s->reversing && meets_others(ins) &&
+           !rg_region_inside(s->f, s->life[ins->array], rg_ins_at(s->f, s->reversing)->region[0]);
+}
+
 /* The backward sweep of a parallel runs each iteration forward and undoes it, all of them at the
  * same time: what they do together to one element cannot be undone by one of them. It is not done
  * at all, and the element stays as it was before the loop. Nobody may want to see it then. */
@@ -145,8 +151,7 @@ static void write(rg_adj *s, rg_iid i, bool augmented) {
         return;
     rg_val idx[RG_MAX_AXES], v = s->fwd[rg_operand(f, i, ins.nopnd - 1)];
     rg_adj_indices(s, i, idx);
-    if (s->reversing && meets_others(&ins) &&
-        !rg_region_inside(f, s->life[ins.array], rg_ins_at(f, s->reversing)->region[0]))
+    if (rg_adj_is_left_out(s, i))
         return left_out(s, i);
     if (ins.op == RG_RMW && s->onto_counting) {
         rg_onto *o = rg_adj_onto_of(s, ins.array, ins.leaf);

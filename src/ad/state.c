@@ -70,7 +70,7 @@ static void each_write(rg_adj *s, rg_rid r, rg_iid loop, bool in_parallel,
     for (uint32_t k = 0; k < g->ins.n; k++) {
         rg_iid i = g->ins.at[k];
         const rg_ins *ins = rg_ins_at(f, i);
-        if (writes(ins) && s->keep[ins->array] == RG_KEEP_TRACKED &&
+        if (writes(ins) && s->keep[ins->array] == RG_KEEP_TRACKED && !rg_adj_is_left_out(s, i) &&
             !rg_region_inside(f, s->life[ins->array], rg_ins_at(f, loop)->region[0]))
             visit(s, i, in_parallel, user);
         for (int n = 0; n < 2; n++)
@@ -94,6 +94,19 @@ static bool small(rg_adj *s, rg_aid a) {
     return true;
 }
 
+/* Do iterations that run at the same time share array a, where the sweep is? One of them may
+ * neither copy it nor put it back as a whole: it would take the elements of others along. */
+static bool is_shared(const rg_adj *s, rg_aid a) {
+    const rg_fn *f = s->f;
+    if (!s->in_parallel)
+        return false;
+    for (rg_rid r = s->life[a]; rg_region_at(f, r)->owner;
+         r = rg_ins_at(f, rg_region_at(f, r)->owner)->parent)
+        if (rg_ins_at(f, rg_region_at(f, r)->owner)->op == RG_PARALLEL)
+            return false;
+    return true;
+}
+
 static void whole_copies(rg_adj *s, rg_aid a, rg_saved *out) {
     const rg_ir_array *d = rg_array_at(s->g, s->data[a]);
     rg_val ext[RG_MAX_AXES + 1] = {out->trips};
@@ -113,7 +126,8 @@ static void add_log(rg_adj *s, rg_iid i, bool in_parallel, void *user) {
     for (uint32_t k = 0; k < out->wholes.n; k++)
         if (out->wholes.at[k].array == ins->array)
             return;
-    if (in_parallel) {
+    bool shared = is_shared(s, ins->array);
+    if (in_parallel && !shared) {
         if (!out->trips || s->in_if || s->in_parallel) {
             rg_aid grown = rg_adj_frame_array(s, rg_format(s->arena, "%s_saved", r->name), r->elem,
                                               1, RG_ARR_SAVE | RG_ARR_GROW);
@@ -126,7 +140,7 @@ static void add_log(rg_adj *s, rg_iid i, bool in_parallel, void *user) {
     bool known = out->trips && !s->in_if;
     if (rg_adj_undoable(s->f, out->loop, ins->array, false))
         return rg_adj_undo_add(s, out->loop, i, out);
-    if (known && (small(s, ins->array) || rg_adj_sweeps(s->f, out->loop, ins->array))) {
+    if (!shared && known && (small(s, ins->array) || rg_adj_sweeps(s->f, out->loop, ins->array))) {
         whole_copies(s, ins->array, out);
         return;
     }

@@ -18,6 +18,7 @@ static const char *const help[][2] = {
     {"verify", "check the IR's rules after every pass (always in debug builds)"},
     {"hash", "backward launches find changes of wrapped memory without rg_array_touch"},
     {"alone", "records keep no results of reductions and atomic sums, as when they are too large"},
+    {"split", "the cpu device splits every parallel loop among its threads, however short"},
     {"print-read", "print, read back and compare after every pass"},
 };
 

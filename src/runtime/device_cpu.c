@@ -79,6 +79,8 @@ static rg_status open_device(rg_device *dev) {
     }
     dev->lanes = (uint32_t)(threads ? threads : cores());
     dev->state = rg_pool_new(&dev->ctx->allocator, (int)dev->lanes);
+    if (dev->state && rg_debug_asked("split"))
+        rg_pool_split(dev->state);
     return dev->state ? RG_OK : rg_fail_memory(dev->ctx);
 }
 

@@ -7,6 +7,7 @@
  * Workers spin a little after a job, because the next one mostly comes at once, then sleep. */
 #include "runtime/pool.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -36,6 +37,7 @@ struct rg_pool {
     rg_allocator allocator;
     int threads, started; /* threads: fewer than `capacity` once one would not start */
     int capacity;
+    bool split; /* tests: no loop is too short for several threads */
     pid_t owner; /* the process that started the threads: a fork has none of them */
     pthread_t *ids;
 
@@ -180,10 +182,10 @@ static void env_fault(const rg_cpu_env *env, int what, int line, const char *nam
 
 /* ---- threads ---- */
 
-/* Runs ranges of the current job until none is left. */
-static void run_ranges(rg_pool *p) {
+/* Runs ranges of the current job until none is left, or `most` are done. */
+static void run_ranges(rg_pool *p, int most) {
     uint64_t c = atomic_load_explicit(&p->claim, memory_order_acquire);
-    for (;;) {
+    while (most > 0) {
         uint64_t ranges = (c >> 16) & 0xffff, next = c & 0xffff;
         if (next >= ranges)
             return;
@@ -195,6 +197,7 @@ static void run_ranges(rg_pool *p) {
         int64_t begin = r * each + (r < extra ? r : extra);
         int64_t end = begin + each + (r < extra ? 1 : 0);
         p->task(&p->env, p->closure, begin, end, (int)next);
+        most--;
         if (atomic_fetch_sub_explicit(&p->unfinished, 1, memory_order_acq_rel) == 1) {
             pthread_mutex_lock(&p->lock);
             if (p->caller_waits)
@@ -214,7 +217,7 @@ static bool work_waits(rg_pool *p) {
 static void *worker(void *argument) {
     rg_pool *p = argument;
     while (!atomic_load_explicit(&p->stopping, memory_order_acquire)) {
-        run_ranges(p);
+        run_ranges(p, INT_MAX);
         int spins = 0;
         while (!work_waits(p) && spins < SPIN) {
             relax();
@@ -260,7 +263,7 @@ static void env_parallel(const rg_cpu_env *env, rg_cpu_task *task, void *closure
     rg_pool *p = pool_of(env);
     if (n <= 0)
         return;
-    if (grain < 1)
+    if (grain < 1 || p->split)
         grain = 1;
     if (n <= grain || p->threads == 1) {
         task(env, closure, 0, n, 0);
@@ -287,7 +290,7 @@ static void env_parallel(const rg_cpu_env *env, rg_cpu_task *task, void *closure
             pthread_cond_broadcast(&p->work);
         pthread_mutex_unlock(&p->lock);
     }
-    run_ranges(p);
+    run_ranges(p, p->split ? 1 : INT_MAX); /* others shall have their part */
     for (int spins = 0; spins < SPIN; spins++) {
         if (!atomic_load_explicit(&p->unfinished, memory_order_acquire))
             break;
@@ -304,6 +307,10 @@ static void env_parallel(const rg_cpu_env *env, rg_cpu_task *task, void *closure
 }
 
 /* ---- life ---- */
+
+void rg_pool_split(rg_pool *p) {
+    p->split = true;
+}
 
 rg_pool *rg_pool_new(const rg_allocator *allocator, int threads) {
     threads = threads < 1 ? 1 : threads > RG_POOL_MAX ? RG_POOL_MAX : threads;

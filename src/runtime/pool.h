@@ -12,6 +12,8 @@ typedef struct rg_pool rg_pool;
 enum { RG_POOL_MAX = 256 };
 rg_pool *rg_pool_new(const rg_allocator *allocator, int threads);
 void rg_pool_free(rg_pool *p);
+/* From here on every parallel call is split among the threads, however short it is: for tests. */
+void rg_pool_split(rg_pool *p);
 
 /* The environment to run an entry in. Only one entry may run at a time. */
 const rg_cpu_env *rg_pool_env(rg_pool *p);

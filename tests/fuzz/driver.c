@@ -3,7 +3,8 @@
  * The manifest has a line for each kernel: NAME FILE KIND SEED [PARAM=SPEC ...], KIND being `exact`
  * (the primal must match gcc's bit for bit) or `sums` (it has reductions or float atomics, whose
  * order is open). SPEC: V (a number), mod:N (integers below N) or perm (a permutation).
- * A device is what rg_device_open takes, `cpu+checked` the cpu device in checked mode.
+ * A device is what rg_device_open takes, `cpu+checked` the cpu device in checked mode; `ref` also
+ * finds races.
  * The shared library holds NAME_f and NAME_d, the kernel built with real = float and double, both
  * taking an array of pointers.
  *
@@ -692,8 +693,12 @@ int main(int argc, char **argv) {
         char *checked = strstr(name, "+checked");
         if (checked)
             *checked = '\0';
-        rg_device_options o = {
-            .size = sizeof o, .threads = 2, .cflags = cflags, .checked = checked != NULL};
+        bool ref = !strcmp(name, "ref"); /* sees races, of the adjoint's own too */
+        rg_device_options o = {.size = sizeof o,
+                               .threads = 2,
+                               .cflags = cflags,
+                               .checked = checked != NULL || ref,
+                               .races = ref};
         if (rg_device_open(ctx, name, &o, &devices[n_devices]) != RG_OK) {
             fprintf(stderr, "driver: %s: %s\n", argv[a], rg_context_message(ctx));
             return 2;

@@ -118,7 +118,9 @@ def run_programs(programs, driver, devices, seconds=None):
                     specs = " ".join(f"{k}={v}" for k, v in p.specs.items())
                     f.write(f"{p.name} {folder}/{p.name}.c {'exact' if p.exact else 'sums'} "
                             f"{p.name[1:]} {specs}\n")
+            # the loops are short: without this each would run on one thread
             env = dict(os.environ, FUZZ_SECONDS=str(seconds), TMPDIR=folder)
+            env.setdefault("RETROGRAD_DEBUG", "split")
             r = subprocess.run([driver, lib, manifest] + devices, capture_output=True, text=True,
                                env=env, errors="replace")
             last = None
