@@ -49,6 +49,7 @@ f.c:5: for (int t = 0; t < steps; t++) {
     saved: y_saved, a whole array, 4 bytes for each element, for each iteration
     re-executed: the loop
     swept backward: the last iteration first
+    memory: 4 bytes for each element of y_saved for each iteration; checkpointed where that is more than the tape memory
 f.c:6: #pragma omp parallel for
     restored: y, a whole array, from y_before
     saved: y_before, a whole array, 4 bytes for each element
