@@ -4,8 +4,8 @@ A program is a tree of statements, so that a failing one can be shrunk by leavin
 promises make differences meaningful and gcc's serial run the one right answer:
 
 - In a parallel task each array that is written has one role: `own` (an iteration reads and writes
-  its own element or row), `add` (atomic += only), or `scatter` (stores through a permutation). Other
-  arrays are read anywhere. Serial code reads and writes anything.
+  its own element or row), `add`, `min` or `max` (this atomic update only), or `scatter` (stores
+  through a permutation). Other arrays are read anywhere. Serial code reads and writes anything.
 - What is stored in a loop passes through a bounded function, so nothing grows without limit; maths
   functions get arguments inside their domains.
 - Signed integers stay small (results are masked), unsigned ones wrap, shifts and divisions are
@@ -13,6 +13,7 @@ promises make differences meaningful and gcc's serial run the one right answer:
 """
 
 import random
+import re
 
 
 class Line:
@@ -446,6 +447,14 @@ class Generator:
         else:
             text = (f"S1 {name} = {{{{{self.expr(1)}, {self.expr(0)}}}, {self.int_expr(1)} & 7, "
                     f"{{{self.expr(0)}, {self.expr(1)}}}}};")
+        if self.chance(0.2):
+            hidden = [v.name for s in self.scopes[:-1] for v in s if v.kind == kind and not v.limit
+                      and v.assign and re.match(r"[a-z]+\d+$", v.name)]
+            taken = {v.name for v in self.scopes[-1]}
+            hidden = [h for h in hidden if h not in taken and not re.search(rf"\b{h}\b", text)]
+            if hidden:  # what it hides must not be in its own initialiser
+                text = text.replace(name, self.pick(hidden), 1)
+                name = text.split("=")[0].split()[-1]
         self.declare(name, kind)
         return [Line(text)]
 
@@ -477,17 +486,34 @@ class Generator:
 
     def assign(self):
         places = self.real_places()
-        adds = [a for a in self.arrays if a.role == "add"]
+        adds = [a for a in self.arrays if a.role in ("add", "min", "max")]
         if adds and self.chance(0.4):
             a = self.pick(adds)
             place = a.name + "".join(f"[{self.index(e)}]" for e in a.extents) + self.leaf(a.kind)
+            if a.kind == "int":
+                return [Block("", [Line("#pragma omp atomic"),
+                                   Line(self.pick([f"{place}++;", f"{place} += {self.int_expr()} & 15;",
+                                                   f"{place} -= {self.int_atom()} & 3;"]))])]
+            if a.role != "add":
+                op = "<" if a.role == "min" else ">"
+                v = self.name("v")
+                return [Block("", [Line(f"real {v} = {self.expr()};"),
+                                   Line("#pragma omp atomic compare"),
+                                   Line(f"if ({v} {op} {place}) {{ {place} = {v}; }}")])]
             self.p.exact = False
             return [Block("", [Line("#pragma omp atomic"),
                                Line(f"{place} {self.pick(['+=', '+=', '-='])} {self.expr()};")])]
         if not places:
             return self.local()
         place = self.pick(places)()
-        op = self.pick(["=", "=", "=", "+=", "+=", "-=", "*=", "/=", "mix", "struct"])
+        op = self.pick(["=", "=", "=", "+=", "+=", "-=", "*=", "/=", "mix", "struct", "whole"])
+        if op == "whole":  # a struct at a time
+            outs = [(a, v) for a in self.arrays if a.kind in ("S0", "S1") and self.writable(a)
+                    for v in self.vars(a.kind)]
+            if outs:
+                a, v = self.pick(outs)
+                return [Line(f"{a.name}{self.subscripts(a)} = {v.name};")]
+            op = "="
         if op == "struct":
             vs = self.changeable("S0")
             fs = [n for n, k in self.functions if k == "struct"]
@@ -547,7 +573,7 @@ class Generator:
                     "step": f"for (int {j} = 0; {j} < {bound}; {j} += 2)",
                     "le": f"for (int {j} = 1; {j} <= {bound}; ++{j})",
                     "down": f"for (int {j} = {bound} - 1; {j} >= 0; {j}--)"}[kind]
-            return [Block(head, b)]
+            return [Block(head, b, before=self.checkpoint())]
         self.scopes.append([])
         out.append(Line(f"int {j} = 0;"))
         self.declare(j, "int", None, False)
@@ -558,13 +584,19 @@ class Generator:
         self.loops -= 1
         self.scopes.pop()
         if kind == "while":
-            out.append(Block(f"while ({j} < {limit} && {cond})", b))
+            out.append(Block(f"while ({j} < {limit} && {cond})", b, before=self.checkpoint()))
         elif kind == "do":
             out.append(Block("do", b, tail=f" while ({j} < {limit} && {cond});"))
         else:
             b.insert(1, Block(f"if ({j} > {limit})", [Line("break;")]))
             out.append(Block("for (;;)", b))
         return out
+
+    def checkpoint(self):
+        if not self.chance(0.06):
+            return ()
+        return (self.pick(["#pragma retrograd checkpoint(1)", "#pragma retrograd checkpoint(2)",
+                           "#pragma retrograd checkpoint(3)", "#pragma retrograd checkpoint"]),)
 
     def switch(self):
         sel = f"{self.int_expr(1)} & 3"
@@ -629,12 +661,14 @@ class Generator:
             a.role, a.mirror = "read", False
         chosen = self.r.sample(outs, min(len(outs), self.pick([1, 1, 2, 3]))) if outs else []
         for a in chosen:
-            role = self.pick(["own", "own", "own", "own", "add", "scatter"])
+            role = self.pick(["own"] * 6 + ["add", "add", "scatter", "scatter", "min", "max"])
             if a.extents[0] != "n":
                 role = "add"
             if two and (len(a.extents) < 2 or a.extents[1] != "m"):
                 role = "add"
-            if role == "add" and (a.kind == "int" or not a.ready):
+            if role in ("min", "max") and (a.kind == "int" or not a.ready):
+                role = "add"
+            if role == "add" and not a.ready:
                 role = "read"
             if role == "scatter" and (a.kind != "real" or two or len(a.extents) > 1):
                 role = "own"
@@ -666,14 +700,20 @@ class Generator:
         if reduce:
             acc = self.name("r")
             start = self.literal()
-            op = self.pick(["+", "+", "max", "min", "*"])
-            if op == "+":
+            whole = self.chance(0.25)  # of integers
+            op = self.pick(["+", "max", "min", "&", "|", "^"] if whole else ["+", "+", "max", "min", "*"])
+            if whole:
+                start = str(self.r.randrange(16))
+                value = f"({self.int_expr()} & 63)"
+                last = [Line(f"{acc} = {acc} {'<' if op == 'min' else '>'} {value} ? {acc} : {value};"
+                             if op in ("min", "max") else f"{acc} {op}= {value};")]
+            elif op == "+":
                 last = [Line(f"{acc} += {self.expr()};")]
             elif op == "*":
                 last = [Line(f"{acc} *= cos({self.expr()});")]
             else:
                 last = [Line(f"{acc} = f{op}({acc}, {self.expr()});")]
-            if op in "+*":
+            if op in "+*" and not whole:
                 self.p.exact = False
             clause = f" reduction({op}:{acc})"
         b = first + self.body(self.pick([1, 2, 3]))
@@ -693,8 +733,8 @@ class Generator:
         if u:
             u.role = "none"
         if reduce:
-            out.append(Line(f"real {acc} = {start};"))
-            self.declare(acc, "real")
+            out.append(Line(f"{'int' if whole else 'real'} {acc} = {start};"))
+            self.declare(acc, "int" if whole else "real", None, not whole)
         out.append(Block(head, b, before=(pragma,)))
         return out
 
@@ -732,7 +772,8 @@ class Generator:
             for a in ready:
                 a.ready = a.ready and False
             self.scopes.pop()
-            return [Block(f"for (int {t} = 0; {t} < {self.pick(['steps', '2', '3'])}; {t}++)", body)]
+            return [Block(f"for (int {t} = 0; {t} < {self.pick(['steps', '2', '3'])}; {t}++)", body,
+                          before=self.checkpoint())]
         if roll < 0.92 and depth < 2:
             self.scopes.append([])
             waiting = [a for a in self.arrays if not a.ready]
@@ -807,7 +848,7 @@ class Generator:
             self.make_function()
         body = []
         if self.chance(0.3):
-            body.append(Line("real tmp[n];"))
+            body.append(Line(self.pick(["real tmp[n];", "real tmp[6];"])))
             a = Array("tmp", "real", ["n"], False, False)
             a.ready, a.mirror, a.role = False, False, "read"
             self.arrays.append(a)
@@ -816,7 +857,11 @@ class Generator:
             for _ in range(self.pick([3, 5, 7])):
                 body += self.serial()
         else:
-            for _ in range(self.pick([1, 2, 2, 3])):
+            for k in range(self.pick([1, 2, 2, 3])):
+                if k and self.chance(0.06):
+                    cond = self.pick(["m > 3", "steps == 2"] +
+                                     [f"{v.name} > 0.25f" for v in self.vars("real")])
+                    body.append(Block(f"if ({cond})", [Line("return;")]))
                 body += self.item(0)
         if history:
             self.scopes.append([])
