@@ -138,7 +138,7 @@ def many_arrays(runner, device, mode, which):
                            ["--device", device.tool_name], device, 3600)
     again = shown([runner.tool, "run", path, "..."], device)
     if status != 0:
-        runner.failed("vulkan", name, last_words(err), again)
+        runner.failed("vulkan", name, f"status {status}: {last_words(err)}", again)
         return
     got = kernels.parse_output(out)
     wrong = [f"{n}{kernels.differs(got[n], v, 1e-5)}" if n in got else f"{n} is missing"
