@@ -184,6 +184,12 @@ class Runner:
             command = run.command(self.tool, path, device.tool_name, real)
             status, out, err = vulkan.run(self, command, device)
             command = shown(command)
+            if device.is_vulkan and "--checked" in run.options:
+                if status == 0 or "checked" not in err:
+                    self.failed("kernels", name, "checked mode is for cpu and ref, and was taken",
+                                command)
+                    return
+                continue
             if status != 0 and run.long_loops and device.ends_loops and \
                     "the driver ended a long loop" in err:
                 left_out = "not on llvmpipe: loops of more than 65,535 iterations, and it says so"

@@ -140,8 +140,10 @@ static rg_status fill_block(rg_vk_program *p, uint32_t t, const rg_memory *scrat
         put(block, l->capacity[k], p->walk->scratch[t][k]);
         uint32_t n = rg_array_at(f, task->scratch.at[k].array)->elem->nleaves;
         for (uint32_t leaf = 0; leaf < n; leaf++) {
-            put(block, l->column[k] + 8 * leaf, reference(v, column));
-            column += column_bytes(p, t, k, leaf, threads);
+            /* Local arrays without an element have no memory. */
+            put(block, l->column[k] + 8 * leaf, scratch->base ? reference(v, column) : 0);
+            if (scratch->base)
+                column += column_bytes(p, t, k, leaf, threads);
         }
     }
     for (uint32_t k = 0; k < task->host_inputs.n; k++) {
