@@ -21,6 +21,11 @@ test: test-setup $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
 	@$(PYTHON) tests/run.py --build $(BUILD) $(TESTS)
 
+# Arrays of more than 2^32 elements: 14 GB of memory, a minute.
+test-large: build
+	@ninja -C $(BUILD) tests/large_test
+	@$(BUILD)/tests/large_test
+
 bench: build
 	@$(PYTHON) bench/run.py --build $(BUILD) $(BENCH)
 
@@ -62,4 +67,4 @@ install: build
 clean:
 	@rm -rf $(BUILD) $(BUILD)-sanitize
 
-.PHONY: all build demo test test-setup bench sanitize fuzz format format-check install clean
+.PHONY: all build demo test test-large test-setup bench sanitize fuzz format format-check install clean

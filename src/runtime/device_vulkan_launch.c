@@ -33,6 +33,16 @@ static uint32_t bind_block(rg_vk_places *x, const void *at) {
     return x->nblocks++;
 }
 
+/* What the largest number in an index of the array counts: elements, or the bytes before a scalar
+ * that is narrower than a word and may have to be reached through one. */
+static uint64_t index_unit(const rg_fn *f, rg_aid a) {
+    const rg_elem *e = rg_array_at(f, a)->elem;
+    for (uint32_t l = 0; l < e->nleaves; l++)
+        if (rg_mem_size(e->leaves[l].mem) < 4)
+            return e->size;
+    return 1;
+}
+
 static void find_places(rg_vk_program *p, uint32_t t, const rg_memory *scratch,
                         uint64_t iterations) {
     const rg_vk *v = p->v;
@@ -45,7 +55,7 @@ static void find_places(rg_vk_program *p, uint32_t t, const rg_memory *scratch,
     for (uint32_t k = 0; k < task->arrays.n; k++) {
         rg_aid a = task->arrays.at[k];
         uint64_t n = 0;
-        if (!rg_walk_count(p->walk, a, &n) || n > INT32_MAX)
+        if (!rg_walk_count(p->walk, a, &n) || n > INT32_MAX / index_unit(p->fn, a))
             x->index64 = true;
         x->block_of[k] = 0;
         if (!offset)
