@@ -527,8 +527,13 @@ static rg_ctype *type_suffix(rg_parser *p, rg_ctype *t, rg_declarator *d) {
         return t;
     rg_loc loc = rg_next(p)->loc;
     rg_deeper(p, loc);
-    while (rg_peek(p) == RG_K_STATIC || (rg_peek(p) >= RG_K_CONST && rg_peek(p) <= RG_K_RESTRICT3))
+    while (rg_peek(p) == RG_K_STATIC ||
+           (rg_peek(p) >= RG_K_CONST && rg_peek(p) <= RG_K_RESTRICT3)) {
+        if (!p->in_parameters)
+            rg_error(p->diags, rg_tok(p)->loc, "remove it",
+                     "'%s' has its place in the brackets of a parameter only", rg_tok(p)->text);
         p->pos++;
+    }
     int64_t len = -1;
     rg_node *expr = NULL;
     const char *text = NULL;
