@@ -192,6 +192,8 @@ bool rg_adj_any_order(rg_adj *s, rg_iid loop);
 
 /* reduce.c: min, max and product reductions */
 void rg_adj_prepare_reductions(rg_adj *s, rg_iid parallel);
+/* Integers that can count how often instruction `op` runs in the loop. */
+rg_type rg_adj_count_type(const rg_fn *f, rg_iid parallel, rg_op op);
 void rg_adj_red_backward(rg_adj *s, rg_iid red, rg_val g);
 rg_val rg_adj_red_share(rg_adj *s, rg_red kind, uint32_t k, rg_val e, rg_val g);
 /* e's part of cotangent g. min, max: result, ties; product: rest (the product of all that are not

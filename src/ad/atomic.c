@@ -18,7 +18,12 @@ static rg_val is_zero(rg_adj *s, rg_val v) {
     return rg_b_op2(s->b, RG_EQ, v, rg_b_zero(s->b, rg_type_of(s->g, v)));
 }
 
-static rg_aid make(rg_adj *s, const rg_onto *o, const char *what, uint32_t flags) {
+static rg_mem value_mem(const rg_adj *s, const rg_onto *o) {
+    const rg_ir_array *d = rg_array_at(s->g, s->data[o->array]);
+    return rg_type_mem(rg_mem_value(d->elem->leaves[o->leaf].mem));
+}
+
+static rg_aid make(rg_adj *s, const rg_onto *o, const char *what, rg_mem mem) {
     const rg_ir_array *d = rg_array_at(s->g, s->data[o->array]);
     const rg_leaf *leaf = &d->elem->leaves[o->leaf];
     rg_val ext[RG_MAX_AXES] = {0};
@@ -28,8 +33,12 @@ static rg_aid make(rg_adj *s, const rg_onto *o, const char *what, uint32_t flags
     const char *name = rg_format(s->arena, "%s_%s", rg_array_at(s->f, o->array)->name, what);
     for (uint32_t k = 0; k < leaf->ndims && rank < RG_MAX_AXES; k++)
         ext[rank++] = rg_b_int(s->b, RG_I64, leaf->dims[k]);
-    return rg_b_alloc(s->b, name, rg_elem_scalar(rg_type_mem(rg_mem_value(leaf->mem))), rank, ext,
-                      flags);
+    return rg_b_alloc(s->b, name, rg_elem_scalar(mem), rank, ext, 0);
+}
+
+static rg_val one_if(rg_adj *s, rg_val hit, rg_type t) {
+    rg_val one = rg_type_is_float(t) ? rg_b_real(s->b, t, 1) : rg_b_int(s->b, t, 1);
+    return rg_b_op3(s->b, RG_SELECT, hit, one, rg_b_zero(s->b, t));
 }
 
 typedef struct loops {
@@ -79,8 +88,7 @@ static void collect(const rg_fn *f, rg_rid r, rg_arena *a, accesses *out) {
     for (uint32_t k = 0; k < g->ins.n; k++) {
         rg_iid i = g->ins.at[k];
         const rg_ins *ins = rg_ins_at(f, i);
-        if (ins->op == RG_LOAD || ins->op == RG_STORE || ins->op == RG_ADDTO || ins->op == RG_RMW ||
-            ins->op == RG_COPY)
+        if (ins->op == RG_LOAD || rg_writes_element(ins) || ins->op == RG_COPY)
             RG_PUSH(a, out, i);
         for (int n = 0; n < 2; n++)
             if (ins->region[n])
@@ -139,7 +147,7 @@ void rg_adj_onto_after(rg_adj *s) {
         rg_onto *o = &s->onto.at[k];
         if (is_product(o))
             continue;
-        o->after = make(s, o, "after", 0);
+        o->after = make(s, o, "after", value_mem(s, o));
         loops l;
         begin(s, o->after, &l);
         rg_b_store(s->b, o->after, 0, l.idx, rg_b_load(s->b, s->data[o->array], o->leaf, l.idx, 0),
@@ -154,19 +162,20 @@ void rg_adj_onto_count(rg_adj *s, rg_iid p) {
         return;
     for (uint32_t k = 0; k < s->onto.n; k++) {
         rg_onto *o = &s->onto.at[k];
-        o->count = make(s, o, is_product(o) ? "zeros" : "ties", 0);
+        rg_type n =
+            is_product(o) ? rg_mem_value(value_mem(s, o)) : rg_adj_count_type(s->f, p, RG_RMW);
+        o->count = make(s, o, is_product(o) ? "zeros" : "ties", rg_type_mem(n));
         if (is_product(o))
-            o->rest = make(s, o, "rest", 0);
+            o->rest = make(s, o, "rest", value_mem(s, o));
         loops l;
         begin(s, o->count, &l);
         rg_val e = rg_b_load(b, s->data[o->array], o->leaf, l.idx, 0);
         rg_type t = rg_type_of(s->g, e);
-        rg_val one = rg_b_real(b, t, 1), zero = rg_b_zero(b, t);
         rg_val hit = is_product(o) ? is_zero(s, e)
                                    : rg_b_op2(b, RG_EQ, e, rg_b_load(b, o->after, 0, l.idx, 0));
-        rg_b_store(b, o->count, 0, l.idx, rg_b_op3(b, RG_SELECT, hit, one, zero), 0);
+        rg_b_store(b, o->count, 0, l.idx, one_if(s, hit, n), 0);
         if (is_product(o))
-            rg_b_store(b, o->rest, 0, l.idx, rg_b_op3(b, RG_SELECT, hit, one, e), 0);
+            rg_b_store(b, o->rest, 0, l.idx, rg_b_op3(b, RG_SELECT, hit, rg_b_real(b, t, 1), e), 0);
         end(s, &l);
     }
     s->onto_counting = true;
@@ -176,11 +185,11 @@ void rg_adj_onto_count(rg_adj *s, rg_iid p) {
 
 void rg_adj_onto_count_one(rg_adj *s, rg_onto *o, const rg_val *idx, rg_val v) {
     rg_build *b = s->b;
-    rg_type t = rg_type_of(s->g, v);
-    rg_val one = rg_b_real(b, t, 1), zero = rg_b_zero(b, t);
+    rg_val one = rg_b_real(b, rg_type_of(s->g, v), 1);
     rg_val hit =
         is_product(o) ? is_zero(s, v) : rg_b_op2(b, RG_EQ, v, rg_b_load(b, o->after, 0, idx, 0));
-    rg_b_addto(b, o->count, 0, idx, rg_b_op3(b, RG_SELECT, hit, one, zero), RG_INS_ATOMIC);
+    rg_type n = rg_mem_value(rg_array_at(s->g, o->count)->elem->leaves[0].mem);
+    rg_b_addto(b, o->count, 0, idx, one_if(s, hit, n), RG_INS_ATOMIC);
     if (is_product(o))
         rg_ad_rmw(s->g, rg_b_rmw(b, RG_RED_MUL, o->rest, 0, idx,
                                  rg_b_op3(b, RG_SELECT, hit, one, v), RG_INS_ATOMIC));
@@ -190,7 +199,7 @@ void rg_adj_onto_count_one(rg_adj *s, rg_onto *o, const rg_val *idx, rg_val v) {
 
 rg_val rg_adj_onto_share(rg_adj *s, const rg_onto *o, const rg_val *idx, rg_val e, rg_val g) {
     rg_build *b = s->b;
-    rg_val count = rg_b_load(b, o->count, 0, idx, 0);
+    rg_val count = rg_b_cast(b, rg_type_of(s->g, e), rg_b_load(b, o->count, 0, idx, 0));
     rg_val result = is_product(o) ? 0 : rg_b_load(b, o->after, 0, idx, 0);
     rg_val rest = is_product(o) ? rg_b_load(b, o->rest, 0, idx, 0) : 0;
     return rg_adj_share(s, o->kind, e, g, result, rest ? rest : count, count);

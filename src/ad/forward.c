@@ -467,8 +467,10 @@ static void red(rg_adj *s, rg_iid i) {
         rg_val one = rg_type_is_float(t) ? rg_b_real(b, t, 1) : rg_b_int(b, t, 1);
         if (s->red_mode == RG_RED_TIES) {
             rg_val best = s->red_result[rg_adj_red_index(f, i, s->parallel)];
+            rg_type n = rg_type_of(s->g, acc);
             s->fwd[r] = rg_b_red(b, RG_RED_ADD, acc,
-                                 rg_b_op3(b, RG_SELECT, rg_b_op2(b, RG_EQ, e, best), one, zero));
+                                 rg_b_op3(b, RG_SELECT, rg_b_op2(b, RG_EQ, e, best),
+                                          rg_b_int(b, n, 1), rg_b_int(b, n, 0)));
         } else {
             rg_val is_zero = rg_b_op2(b, RG_EQ, e, zero);
             if (s->red_mode == RG_RED_ZEROS)

@@ -1,9 +1,10 @@
 /* Reductions that are not sums.
  *
  * min, max: the elements that equal the result share its cotangent evenly (k of them: 1/k each, the
- * initial value counts as one). Product: each element's derivative is the product of the others;
- * with one zero among them only the zero's is not zero. Both need one more parallel sweep before
- * the backward one, which counts the ties, or the zeros, and multiplies the rest. */
+ * initial value counts as one). They are counted in integers: a sum of ones in float stands still
+ * at 2^24. Product: each element's derivative is the product of the others; with one zero among
+ * them only the zero's is not zero. Both need one more parallel sweep before the backward one,
+ * which counts the ties, or the zeros, and multiplies the rest. */
 #include "ad/adjoint.h"
 
 static rg_val is_zero(rg_adj *s, rg_val v) {
@@ -87,6 +88,27 @@ void rg_adj_sweep_parallel(rg_adj *s, rg_iid p) {
     rg_adj_restore_snapshot(s, p);
 }
 
+/* Some instruction `op` of region r stands in a loop in it. */
+static bool repeats(const rg_fn *f, rg_rid r, rg_op op, bool in_loop) {
+    const rg_region *g = rg_region_at(f, r);
+    for (uint32_t k = 0; k < g->ins.n; k++) {
+        const rg_ins *q = rg_ins_at(f, g->ins.at[k]);
+        if (q->op == op && in_loop)
+            return true;
+        for (int n = 0; n < 2; n++)
+            if (q->region[n] && repeats(f, q->region[n], op, in_loop || q->op != RG_IF))
+                return true;
+    }
+    return false;
+}
+
+rg_type rg_adj_count_type(const rg_fn *f, rg_iid parallel, rg_op op) {
+    const rg_ins *q = rg_ins_at(f, parallel);
+    rg_val index = rg_region_at(f, q->region[0])->args.at[0];
+    bool small = q->imm.i == 1 && rg_type_of(f, index) == RG_I32;
+    return small && !repeats(f, q->region[0], op, false) ? RG_U32 : RG_I64;
+}
+
 void rg_adj_prepare_reductions(rg_adj *s, rg_iid p) {
     const rg_fn *f = s->f;
     rg_build *b = s->b;
@@ -115,10 +137,13 @@ void rg_adj_prepare_reductions(rg_adj *s, rg_iid p) {
     }
     if (ties) {
         rg_val *start = RG_NEW_N(s->arena, rg_val, n + 1);
+        rg_type t = rg_adj_count_type(f, p, RG_RED);
         for (uint32_t k = 0; k < n; k++)
             start[k] = rg_b_op3(b, RG_SELECT, rg_b_op2(b, RG_EQ, init[k], s->red_result[k]),
-                                ones[k], zeros[k]);
+                                rg_b_int(b, t, 1), rg_b_int(b, t, 0));
         count(s, p, RG_RED_TIES, start, RG_RED_ADD, s->red_ties);
+        for (uint32_t k = 0; k < n; k++)
+            s->red_ties[k] = rg_b_cast(b, rg_type_of(s->g, s->red_result[k]), s->red_ties[k]);
     }
     if (product) {
         rg_val *start = RG_NEW_N(s->arena, rg_val, n + 1),

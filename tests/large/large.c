@@ -177,6 +177,49 @@ static void two_axes(rg_module *m, rg_array *d, const char *name) {
     rg_array_release(s);
 }
 
+/* 2^24 + 2^23 elements that all equal the least: counted in float they would be 2^24. Two kernels:
+ * a reduction, and updates of one element. On ref, which adds one by one. */
+static void ties(void) {
+    static const char source[] = "#include <math.h>\n"
+                                 "void least(int n, const float x[n], float y[1]) {\n"
+                                 "    float m = INFINITY;\n"
+                                 "#pragma omp parallel for reduction(min: m)\n"
+                                 "    for (int i = 0; i < n; i++)\n"
+                                 "        m = fminf(m, x[i]);\n"
+                                 "    y[0] = m;\n"
+                                 "}\n"
+                                 "void onto(int n, const float x[n], float y[1]) {\n"
+                                 "    y[0] = 1;\n"
+                                 "#pragma omp parallel for\n"
+                                 "    for (int i = 0; i < n; i++) {\n"
+                                 "#pragma omp atomic compare\n"
+                                 "        if (x[i] < y[0]) { y[0] = x[i]; }\n"
+                                 "    }\n"
+                                 "}\n";
+    static const char *const names[] = {"least", "onto"};
+    int32_t n = 3 << 23;
+    int64_t many = n, one = 1, last = n - 1;
+    const float seed = 3.0f;
+    rg_module *m;
+    must(rg_module_compile(dev, "ties.c", source, sizeof source - 1, NULL, &m), "ties.c");
+    for (int k = 0; k < 2; k++) {
+        rg_array *x, *y, *v;
+        float g = 0;
+        must(rg_array_new(dev, RG_DTYPE_F32, 1, &many, true, &x), "x");
+        must(rg_array_new(dev, RG_DTYPE_F32, 1, &one, true, &y), "y");
+        must(rg_array_write(y, RG_GRADIENT, &seed, sizeof seed), "y.grad");
+        rg_arg args[] = {RG_VALUE(n), RG_ARRAY(x), RG_ARRAY(y)};
+        backward(kernel(m, names[k]), args, 3, names[k]);
+        must(rg_array_view(x, 1, &last, &v), "rg_array_view");
+        must(rg_array_read(v, RG_GRADIENT, &g, sizeof g), "rg_array_read");
+        is(names[k], g, 0x1p-23);
+        rg_array_release(v);
+        rg_array_release(x);
+        rg_array_release(y);
+    }
+    rg_module_release(m);
+}
+
 int main(void) {
     rg_context_options o = {.size = sizeof o, .cache_dir = ""};
     if (rg_context_new(&o, &ctx) != RG_OK)
@@ -210,6 +253,9 @@ int main(void) {
     rg_status s = rg_array_new(dev, RG_DTYPE_F64, 1, &huge, false, &d);
     is("status of an impossible size", s == RG_ERROR_MEMORY || s == RG_ERROR_ARGUMENT, 1);
     rg_module_release(m);
+    rg_device_release(dev);
+    must(rg_device_open(ctx, "ref", NULL, &dev), "ref");
+    ties();
     rg_device_release(dev);
     rg_context_release(ctx);
     printf("%d passed, %d failed\n", passed, failed);
