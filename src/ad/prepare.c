@@ -88,12 +88,7 @@ static void replace(prepare *p, rg_val v, rg_val by) {
 }
 
 static void take_out(prepare *p, rg_iid i) {
-    rg_region *g = rg_region_at(p->f, rg_ins_at(p->f, i)->parent);
-    uint32_t k = rg_record_place_of(p->f, i);
-    for (; k + 1 < g->ins.n; k++)
-        g->ins.at[k] = g->ins.at[k + 1];
-    g->ins.n--;
-    rg_ins_at(p->f, i)->parent = 0;
+    rg_region_remove(p->f, i);
     p->changed = true;
 }
 
@@ -225,6 +220,21 @@ static void learn(prepare *p) {
     }
 }
 
+/* Does each iteration of the loop have the elements that update i writes for itself? Two updates
+ * that meet each other in different iterations leave a sum that depends on their order, also where
+ * neither meets itself. */
+static bool order_is_known(const rg_fn *f, rg_iid i, rg_iid loop) {
+    const rg_ins *a = rg_ins_at(f, i);
+    for (uint32_t j = 1; j < f->ins.n; j++) {
+        const rg_ins *b = rg_ins_at(f, j);
+        if (b->parent && rg_writes_element(b) && b->array == a->array && b->leaf == a->leaf &&
+            rg_region_inside(f, b->parent, rg_ins_at(f, loop)->region[0]) &&
+            !rg_access_same_iteration(f, i, j, loop))
+            return false;
+    }
+    return true;
+}
+
 static void find_sums(prepare *p, bool alone) {
     rg_fn *f = p->f;
     bool *loaded = RG_NEW_N(f->arena, bool, f->arrays.n);
@@ -239,7 +249,7 @@ static void find_sums(prepare *p, bool alone) {
             !rg_mem_is_float(rg_ins_leaf(f, ins)->mem))
             continue;
         sum x = {shared_by(p, i, ins->array), ins->array};
-        bool known = !x.loop || rg_access_same_iteration(f, i, i, x.loop);
+        bool known = !x.loop || order_is_known(f, i, x.loop);
         for (uint32_t k = 0; k < p->sums.n; k++)
             known |= p->sums.at[k].loop == x.loop && p->sums.at[k].array == x.array;
         if (!known)

@@ -58,6 +58,54 @@ EOF
 sed -i '1i #include <stdbool.h>' mixed.c
 
 # y = x sin(1e17 s): every bit of the sums shows, and another order gives others.
+cat >crossing.c <<'EOF'
+#include <math.h>
+void crossing(int n, const double x[n], double w[n], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        #pragma omp atomic
+        w[i] += x[i];
+        #pragma omp atomic
+        w[n - 1 - i] -= x[i];
+    }
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        y[i] = sin(1e15 * w[i]);
+        w[i] = 0;
+    }
+}
+void neighbours(int n, const double x[n], double w[n + 1], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        #pragma omp atomic
+        w[i] += x[i];
+        #pragma omp atomic
+        w[i + 1] -= x[i];
+    }
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        y[i] = sin(1e15 * w[i]);
+        w[i] = 0;
+    }
+}
+void apart(int n, const double x[n], double w[2 * n], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        #pragma omp atomic
+        w[i] += x[i];
+        #pragma omp atomic
+        w[n + i] -= x[i];
+    }
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        y[i] = sin(1e15 * w[i]);
+        w[i] = 0;
+    }
+}
+EOF
 cat >kept.c <<'EOF'
 #include <math.h>
 void kept(int n, const double w[n], const double x[4], double y[4])
@@ -327,6 +375,17 @@ run_case explain 0 explain springs.c energy; has out "springs.c"; done_case
 run_case explain-kept 0 explain kept.c
 has out "kept: the result of this reduction, 8 bytes for each time it runs"
 has out "kept: what this loop's atomic sums leave in the array, 8 bytes for each element"; done_case
+# Two updates that meet each other, though neither meets itself: their order shows in the sums.
+run_case explain-kept-crossing 0 explain crossing.c crossing
+has out "kept: what this loop's atomic sums leave in the array"; done_case
+run_case explain-kept-stencil 0 explain crossing.c neighbours
+has out "kept: what this loop's atomic sums leave in the array"; done_case
+run_case explain-kept-apart 0 explain crossing.c apart
+grep -q "sums leave" out && problem="$problem keeps what no order changes"; done_case
+run_case emit-readme 0 emit "$here/../../examples/springs.c" --kernel energy
+sed -n '/^void energy_adjoint(/,$p' out >emitted
+sed -n '/^void energy_adjoint(/,/^}/p' "$here/../../README.md" >shown
+cmp -s emitted shown || problem="$problem the README shows another adjoint"; done_case
 run_case kept-exact 0 run kept.c kept n=100000 w=rand:1 x=ones y=zeros --mode adjoint --grad y=ones \
     --threads 4 --out y=- --out x.grad=-
 [ "$(sed -n 's/^y //p' out)" = "$(sed -n 's/^x.grad //p' out)" ] ||
