@@ -22,8 +22,12 @@ def run(runner, group):
     if not m:
         runner.failed("spirv", group, (p.stderr or p.stdout)[-400:], command)
         return
-    runner.passed("spirv", int(m.group(1)))
-    for line in p.stdout.splitlines():
+    passed, failed, skipped = map(int, m.groups())
+    runner.passed("spirv", passed)
+    lines = p.stdout.splitlines()
+    if not passed + failed + skipped or (p.returncode and not any(l.startswith("FAIL ") for l in lines)):
+        runner.failed("spirv", group, f"status {p.returncode}: {m.group(0).strip()}", command)
+    for line in lines:
         if line.startswith("FAIL "):
             runner.failed("spirv", group, line[5:300], command)
         elif line.startswith("skip "):

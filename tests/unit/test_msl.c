@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "compile/msl.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void counts_each_slot_once(void **state) {
@@ -65,6 +66,7 @@ static void translates_an_entry_point(void **state) {
     const char *why = NULL;
     rg_msl *m = rg_msl_open(a, NULL, &why);
     if (!m) {
+        fprintf(stderr, "skip: %s\n", why ? why : "?");
         rg_arena_free(a);
         skip();
     }
