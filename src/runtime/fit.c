@@ -2,8 +2,8 @@
  * memory; else one whose long loops run in blocks, in blocks of blocks, and so on.
  *
  * What a program saves is in the extents of its save arrays, which follow from the launch's
- * parameters as a rule; those that do not (loops of data-dependent length) are not counted here,
- * and watched by the device while they grow. */
+ * parameters as a rule; those that do not (loops of data-dependent length) are not counted here.
+ * What `while` loops save, the cpu device watches as it grows. */
 #include "runtime/launch.h"
 
 #include "ad/ad.h"

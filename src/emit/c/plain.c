@@ -567,7 +567,8 @@ static void comment(rg_cprint *p, rg_text *out, const touched *t, const char *na
         return;
     rg_text_format(out, "/* %s of %s.%s\n", what[f->mode], f->name,
                    f->mode == RG_ADJOINT || f->mode == RG_HVP
-                       ? " Adds to the gradients of what was read, and writes no array of values."
+                       ? " Adds to the gradients of what was read, and writes no array of values.\n"
+                         " * No gradient may share memory with another one, or with values."
                        : " Runs it too.");
     for (uint32_t k = 0; k < f->params.n; k++) {
         const rg_param *x = &f->params.at[k];
