@@ -413,13 +413,8 @@ static bool skip_zeros(rg_fn *f, rg_build *b, rg_rid r) {
         rg_b_push_before(b, i);
         rg_iid test = rg_b_if(b, c);
         rg_b_pop(b);
-        rg_region *then = rg_region_at(f, rg_ins_at(f, test)->region[0]);
-        rg_region *list = rg_region_at(f, r);
-        for (uint32_t n = k + 1; n + 1 < list->ins.n; n++) /* i, now behind the test, leaves */
-            list->ins.at[n] = list->ins.at[n + 1];
-        list->ins.n--;
-        RG_PUSH(f->arena, &then->ins, i);
-        rg_ins_at(f, i)->parent = rg_ins_at(f, test)->region[0];
+        rg_region_remove(f, i);
+        rg_region_insert(f, rg_ins_at(f, test)->region[0], 0, i);
         f->pool.at[ins.opnd + ins.nopnd - 1] = part;
         for (int j = 0; j < 2; j++) {
             rg_b_push(b, rg_ins_at(f, test)->region[j]);

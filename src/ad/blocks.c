@@ -27,15 +27,6 @@ static rg_val block_size(rg_build *b, rg_val n, uint32_t levels) {
     return rg_b_op2(b, RG_ADD, rg_b_cast(b, RG_I64, x), rg_b_int(b, RG_I64, 1));
 }
 
-static void take_out(rg_fn *f, rg_iid i) {
-    rg_region *g = rg_region_at(f, rg_ins_at(f, i)->parent);
-    uint32_t to = 0;
-    for (uint32_t k = 0; k < g->ins.n; k++)
-        if (g->ins.at[k] != i)
-            g->ins.at[to++] = g->ins.at[k];
-    g->ins.n = to;
-}
-
 static void wrap(rg_fn *f, rg_iid loop, uint32_t levels) {
     rg_build *b = rg_b_new(f);
     const rg_ins ins = *rg_ins_at(f, loop);
@@ -62,7 +53,7 @@ static void wrap(rg_fn *f, rg_iid loop, uint32_t levels) {
         rg_value_at(f, is)->name = rg_value_at(f, was)->name;
     }
     rg_fn_replace_uses(f, by);
-    take_out(f, loop);
+    rg_region_remove(f, loop);
     rg_rid body = rg_ins_at(f, outer)->region[0];
     rg_b_push(b, body);
     rg_val from = rg_b_op2(b, RG_MUL, rg_b_arg(b, 0), k), to = rg_b_op2(b, RG_ADD, from, k);

@@ -27,10 +27,6 @@ rg_aid rg_adj_frame_array(rg_adj *s, const char *name, const rg_elem *elem, uint
     return a;
 }
 
-static bool writes(const rg_ins *ins) {
-    return ins->op == RG_STORE || ins->op == RG_ADDTO || ins->op == RG_RMW;
-}
-
 /* Does an atomic min, max or product touch a? Those that only one thread does are gone by now. */
 static bool onto_elements(const rg_fn *f, rg_aid a) {
     for (uint32_t i = 1; i < f->ins.n; i++) {
@@ -70,7 +66,8 @@ static void each_write(rg_adj *s, rg_rid r, rg_iid loop, bool in_parallel,
     for (uint32_t k = 0; k < g->ins.n; k++) {
         rg_iid i = g->ins.at[k];
         const rg_ins *ins = rg_ins_at(f, i);
-        if (writes(ins) && s->keep[ins->array] == RG_KEEP_TRACKED && !rg_adj_is_left_out(s, i) &&
+        if (rg_writes_element(ins) && s->keep[ins->array] == RG_KEEP_TRACKED &&
+            !rg_adj_is_left_out(s, i) &&
             !rg_region_inside(f, s->life[ins->array], rg_ins_at(f, loop)->region[0]))
             visit(s, i, in_parallel, user);
         for (int n = 0; n < 2; n++)

@@ -231,7 +231,7 @@ static void uses_of(tangent *t, rg_rid r, uint8_t *seen, rg_iid *captures) {
         const rg_ins *ins = rg_ins_at(f, g->ins.at[k]);
         if (ins->op == RG_LOAD)
             seen[ins->array] |= 1;
-        if (ins->op == RG_STORE || ins->op == RG_ADDTO || ins->op == RG_RMW)
+        if (rg_writes_element(ins))
             seen[ins->array] |= 2;
         if (ins->op == RG_RMW) {
             bool sum = ins->imm.i == RG_RED_ADD; /* captured, or it would be an addto */

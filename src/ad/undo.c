@@ -11,10 +11,6 @@
 
 enum { UNDO_DEPTH = 3, UNDO_STEPS = 40, NEARLY = 8 };
 
-static bool writes(const rg_ins *ins) {
-    return ins->op == RG_STORE || ins->op == RG_ADDTO || ins->op == RG_RMW;
-}
-
 /* Can v be computed again at the start of an iteration of the loop with this body: from its
  * variable, from what it carries, from outside, and from the variables of loops in it? */
 static bool computable(const rg_fn *f, rg_val v, rg_rid body, int *budget) {
@@ -40,7 +36,7 @@ static bool undoable(const rg_fn *f, rg_rid r, rg_iid loop, rg_aid a, uint32_t d
     for (uint32_t k = 0; k < g->ins.n; k++) {
         rg_iid i = g->ins.at[k];
         const rg_ins *ins = rg_ins_at(f, i);
-        if (writes(ins) && ins->array == a) {
+        if (rg_writes_element(ins) && ins->array == a) {
             if (depth > UNDO_DEPTH || ins->op == RG_RMW)
                 return false;
             int budget = UNDO_STEPS;
@@ -143,7 +139,7 @@ static void undo_region(rg_adj *s, rg_rid r, rg_rid body, const rg_saved *v, rg_
             rg_b_yield(b, NULL, 0);
             rg_b_pop(b);
         }
-        for (uint32_t n = 0; writes(&ins) && n < v->undos.n; n++) {
+        for (uint32_t n = 0; rg_writes_element(&ins) && n < v->undos.n; n++) {
             const rg_undo *u = &v->undos.at[n];
             if (u->store != i)
                 continue;
@@ -192,7 +188,7 @@ bool rg_adj_sweeps(const rg_fn *f, rg_iid loop, rg_aid a) {
         return false;
     for (rg_iid i = 1; i < f->ins.n; i++) {
         const rg_ins *ins = rg_ins_at(f, i);
-        if (!ins->parent || !writes(ins) || ins->array != a ||
+        if (!ins->parent || !rg_writes_element(ins) || ins->array != a ||
             !rg_region_inside(f, ins->parent, body) || rg_ins_leaf(f, ins)->ndims)
             continue;
         bool all = true;

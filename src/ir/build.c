@@ -124,6 +124,16 @@ void rg_region_insert(rg_fn *f, rg_rid r, uint32_t at, rg_iid i) {
     rg_ins_at(f, i)->parent = r;
 }
 
+void rg_region_remove(rg_fn *f, rg_iid i) {
+    rg_region *g = rg_region_at(f, rg_ins_at(f, i)->parent);
+    uint32_t k = 0;
+    while (g->ins.at[k] != i)
+        k++;
+    g->ins.n--;
+    memmove(g->ins.at + k, g->ins.at + k + 1, (g->ins.n - k) * sizeof *g->ins.at);
+    rg_ins_at(f, i)->parent = 0;
+}
+
 static rg_val follow(rg_val *map, uint32_t n, rg_val v) {
     rg_val end = v;
     for (uint32_t steps = 0; map[end] && steps < n; steps++)

@@ -87,6 +87,7 @@ void rg_region_remove_arg(rg_fn *f, rg_rid r, uint32_t k);
 /* A new instruction, in no region yet. */
 rg_iid rg_ins_new(rg_fn *f, rg_op op, rg_loc loc);
 void rg_region_insert(rg_fn *f, rg_rid r, uint32_t at, rg_iid i);
+void rg_region_remove(rg_fn *f, rg_iid i); /* i is in no region then, and may be inserted again */
 /* Replaces every use by map[v] where map[v] is not 0 (map has vals.n entries), chains followed. */
 void rg_fn_replace_uses(rg_fn *f, rg_val *map);
 rg_aid rg_ir_array_new(rg_fn *f, const rg_ir_array *init);

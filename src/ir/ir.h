@@ -115,21 +115,20 @@ enum {                         /* flags of instructions */
                                   added together after the task (accumulation analysis sets it) */
        RG_INS_ACCUM = 16, /* addto made by the adjoint: how it accumulates is not yet decided */
        RG_INS_SAVE = 32,  /* store or copy into a save array, load or copy out of it (explain) */
+       RG_INS_SCALARIZED = 64, /* addto, parallel: its atomic became a reduction (explain) */
        RG_INS_FREE = 128, /* for: the adjoint's own, its iterations may run in any order and its
                              carried sums be added in any order */
-       RG_INS_CHECKPOINT =
-           256, /* for, loop: each iteration is a block of steps of the source's loop. The
-                   adjoint saves what is needed at the start of each block, and runs
-                   the block again when it gets there; never unrolled */
-       RG_INS_LOOSE = 1024, /* add, mul: may be contracted to a fused operation */
+       RG_INS_CHECKPOINT = 256, /* for, loop: each iteration is a block of steps of the source's
+                                   loop. The adjoint saves what is needed at the start of each
+                                   block, and runs the block again when it gets there; never
+                                   unrolled */
        RG_INS_GATHERED =
-           512, /* addto: what several iterations would add, summed by one (explain) */
-       RG_INS_KEPT =
-           1024, /* copy, in what is differentiated: what the recorded launch left in the array,
-                    which is what it holds but for rounding: no change to derivatives.
-                    load: a recorded value takes its place, it has the cotangent only */
-       RG_INS_SCALARIZED =
-           64 /* addto/parallel whose atomic was turned into a reduction (explain) */
+           512,             /* addto: what several iterations would add, summed by one (explain) */
+       RG_INS_LOOSE = 1024, /* add, mul: may be contracted to a fused operation */
+       RG_INS_KEPT = 2048   /* copy, in what is differentiated: what the recorded launch left in
+                               the array, which is what it holds but for rounding: no change to
+                               derivatives. load: a recorded value takes its place, it has the
+                               cotangent only */
 };
 
 typedef struct rg_ins {
@@ -331,6 +330,10 @@ static inline uint32_t rg_ins_nindices(const rg_fn *f, const rg_ins *i) {
 uint32_t rg_first_init(const rg_fn *f, rg_iid i);
 uint32_t rg_first_carried(const rg_fn *f, rg_iid i);
 /* Is region r inside (or equal to) region outer? */
+/* Writes one element: not a copy, which writes whole arrays. */
+static inline bool rg_writes_element(const rg_ins *i) {
+    return i->op == RG_STORE || i->op == RG_ADDTO || i->op == RG_RMW;
+}
 bool rg_region_inside(const rg_fn *f, rg_rid r, rg_rid outer);
 /* The region in which v is defined. */
 rg_rid rg_val_region(const rg_fn *f, rg_val v);

@@ -29,6 +29,39 @@ rg_access rg_access_of(const rg_fn *f, rg_iid i, rg_aid a) {
     return x;
 }
 
+bool rg_accesses_in(const rg_fn *f, rg_rid r, bool counted, rg_iid *out, uint32_t *n) {
+    const rg_region *g = rg_region_at(f, r);
+    for (uint32_t k = 0; k < g->ins.n; k++) {
+        rg_iid i = g->ins.at[k];
+        const rg_ins *ins = rg_ins_at(f, i);
+        switch (ins->op) {
+        case RG_LOAD:
+        case RG_STORE:
+        case RG_ADDTO:
+            if (*n == RG_ACCESSES || (rg_array_at(f, ins->array)->flags & RG_ARR_GROW))
+                return false;
+            out[(*n)++] = i;
+            break;
+        case RG_FOR:
+            if (!counted)
+                return false;
+            break;
+        case RG_ALLOC:
+        case RG_COPY:
+        case RG_RMW:
+        case RG_LOOP:
+        case RG_PARALLEL:
+            return false;
+        default:
+            break;
+        }
+        for (int s = 0; s < 2; s++)
+            if (ins->region[s] && !rg_accesses_in(f, ins->region[s], counted, out, n))
+                return false;
+    }
+    return true;
+}
+
 rg_rid rg_common_region(const rg_fn *f, rg_rid a, rg_rid b) {
     while (!rg_region_inside(f, b, a))
         a = rg_ins_at(f, rg_region_at(f, a)->owner)->parent;

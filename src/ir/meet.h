@@ -27,6 +27,13 @@ typedef enum rg_order {
 bool rg_may_meet(const rg_fn *f, const rg_access *a, const rg_access *b, rg_rid shared, rg_iid loop,
                  rg_order order);
 
+enum { RG_ACCESSES = 64 };
+
+/* The loads, stores and addtos of region r and all in it, appended to out[RG_ACCESSES]. False: more
+ * than fit, or something in it cannot be judged by its accesses (copies, atomic operations, arrays
+ * made there or growing; loops that are not counted, and with counted = false those that are). */
+bool rg_accesses_in(const rg_fn *f, rg_rid r, bool counted, rg_iid *out, uint32_t *n);
+
 /* Innermost region that both lie in. */
 rg_rid rg_common_region(const rg_fn *f, rg_rid a, rg_rid b);
 /* The instruction of region r that is i or holds it. */

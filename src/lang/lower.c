@@ -416,8 +416,8 @@ static void add_statics(rg_lower *l, rg_func *f, uint32_t number) {
 static void mark_written(rg_fn *f) {
     for (uint32_t i = 1; i < f->ins.n; i++) {
         const rg_ins *x = &f->ins.at[i];
-        if ((x->op == RG_STORE || x->op == RG_ADDTO || x->op == RG_RMW || x->op == RG_COPY) &&
-            x->array && f->arrays.at[x->array].kind == RG_ARR_PARAM)
+        if ((rg_writes_element(x) || x->op == RG_COPY) && x->array &&
+            f->arrays.at[x->array].kind == RG_ARR_PARAM)
             f->arrays.at[x->array].flags |= RG_ARR_WRITTEN;
     }
 }

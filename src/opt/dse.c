@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum { MAX_NEST = 4 };
-enum { MAX_BITS = 1 << 26 }; /* regions times arrays: larger functions are left as they are */
+enum { MAX_FACTS = 1 << 23 }; /* regions times arrays: larger functions are left as they are */
 
 typedef struct dse {
     rg_fn *f;
@@ -147,7 +147,7 @@ static void clean(dse *d, rg_rid r, bool *live) {
         rg_iid id = rg_region_at(f, r)->ins.at[q];
         const rg_ins *i = rg_ins_at(f, id);
         uint32_t a = i->array ? d->number[i->array] : 0, from;
-        bool writes = i->op == RG_STORE || i->op == RG_ADDTO || i->op == RG_RMW || i->op == RG_COPY;
+        bool writes = rg_writes_element(i) || i->op == RG_COPY;
         if (a && writes && !i->nres && !live[a - 1]) {
             d->changed = true;
             continue;
@@ -192,7 +192,7 @@ static bool pass(rg_fn *f, rg_arena *scratch) {
         if (x->kind == RG_ARR_LOCAL && !(x->flags & RG_ARR_GROW))
             d.number[a] = ++d.n;
     }
-    if (!d.n || (uint64_t)d.n * f->regions.n > MAX_BITS)
+    if (!d.n || (uint64_t)d.n * f->regions.n > MAX_FACTS)
         return false;
     d.used = RG_NEW_N(scratch, bool *, f->regions.n);
     d.killed = RG_NEW_N(scratch, bool *, f->regions.n);

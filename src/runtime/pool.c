@@ -37,7 +37,7 @@ struct rg_pool {
     rg_allocator allocator;
     int threads, started; /* threads: fewer than `capacity` once one would not start */
     int capacity;
-    bool split; /* tests: no loop is too short for several threads */
+    bool split;  /* tests: no loop is too short for several threads */
     pid_t owner; /* the process that started the threads: a fork has none of them */
     pthread_t *ids;
 

@@ -108,9 +108,7 @@ rg_uses rg_uses_of(const rg_fn *f, uint32_t param) {
         const rg_ins *i = rg_ins_at(f, k);
         bool load = (i->op == RG_LOAD || i->op == RG_RMW) && i->array == p->array;
         u.reads |= load || (i->op == RG_COPY && i->array2 == p->array);
-        u.writes |=
-            (i->op == RG_STORE || i->op == RG_ADDTO || i->op == RG_RMW || i->op == RG_COPY) &&
-            i->array == p->array;
+        u.writes |= (rg_writes_element(i) || i->op == RG_COPY) && i->array == p->array;
     }
     /* not RG_ARR_WRITTEN: the front-end sets it for stores that turn out never to run */
     u.covers = u.writes && covers(f, p->array);

@@ -15,41 +15,12 @@
 #include "ir/poly.h"
 #include "ir/sum.h"
 
-enum { UNROLL_TRIPS = 16, UNROLL_SIZE = 2048, SIMD_ACCESSES = 64, VECTOR_TRIPS = 8 };
+enum { UNROLL_TRIPS = 16, UNROLL_SIZE = 2048, VECTOR_TRIPS = 8 };
 
-typedef RG_VEC(rg_iid) iids;
-
-/* Memory accesses of the loop; false when something in it stands against vectors. */
-static bool collect(rg_cprint *p, rg_rid r, iids *out) {
-    const rg_fn *f = p->f;
-    const rg_region *g = &f->regions.at[r];
-    for (uint32_t k = 0; k < g->ins.n; k++) {
-        rg_iid i = g->ins.at[k];
-        const rg_ins *q = &f->ins.at[i];
-        switch (q->op) {
-        case RG_LOAD:
-        case RG_STORE:
-        case RG_ADDTO:
-            if (out->n == SIMD_ACCESSES || rg_array_at(f, q->array)->flags & RG_ARR_GROW)
-                return false;
-            RG_PUSH(p->arena, out, i);
-            break;
-        case RG_ALLOC:
-        case RG_COPY:
-        case RG_RMW:
-        case RG_FOR:
-        case RG_LOOP:
-        case RG_PARALLEL:
-            return false;
-        default:
-            break;
-        }
-        for (int s = 0; s < 2; s++)
-            if (q->region[s] && !collect(p, q->region[s], out))
-                return false;
-    }
-    return true;
-}
+typedef struct accesses {
+    rg_iid at[RG_ACCESSES];
+    uint32_t n;
+} accesses;
 
 /* Does y come from arg by min or max alone? Those give the same in any order (but for the sign of a
  * zero): a NaN loses against any value, so no lane ever holds one. */
@@ -90,7 +61,7 @@ static bool reductions(rg_cprint *p, rg_iid i, rg_text *out, bool *extreme) {
     return true;
 }
 
-static bool apart(rg_cprint *p, rg_iid loop, const iids *all) {
+static bool apart(rg_cprint *p, rg_iid loop, const accesses *all) {
     const rg_fn *f = p->f;
     const rg_cpu *s = p->user;
     rg_rid shared = f->ins.at[loop].parent;
@@ -170,11 +141,11 @@ static int64_t unrolled_size(rg_cprint *p, rg_rid r) {
 bool rg_cpu_simd(rg_cprint *p, rg_iid i) {
     const rg_fn *f = p->f;
     const rg_ins *q = &f->ins.at[i];
-    iids all = {0};
+    accesses all = {.n = 0};
     rg_text names = {.arena = p->arena};
     bool extreme = false,
          own = q->op == RG_PARALLEL ? f->mode == RG_ADJOINT : (q->flags & RG_INS_FREE) != 0;
-    if (!own || p->checked || !collect(p, q->region[0], &all) ||
+    if (!own || p->checked || !rg_accesses_in(f, q->region[0], false, all.at, &all.n) ||
         !reductions(p, i, &names, &extreme) || !names.n || !apart(p, i, &all))
         return false;
     rg_c_line(p);
@@ -186,9 +157,10 @@ bool rg_cpu_simd(rg_cprint *p, rg_iid i) {
 /* Will the C compiler see that the loop's iterations are independent? Straight-line code it would
  * only piece together again, pair by pair. */
 static bool vectors(rg_cprint *p, rg_iid i) {
-    const rg_ins *q = &p->f->ins.at[i];
-    iids all = {0};
-    return !q->nres && collect(p, q->region[0], &all) && apart(p, i, &all);
+    const rg_fn *f = p->f;
+    const rg_ins *q = &f->ins.at[i];
+    accesses all = {.n = 0};
+    return !q->nres && rg_accesses_in(f, q->region[0], false, all.at, &all.n) && apart(p, i, &all);
 }
 
 void rg_cpu_loop_hint(rg_cprint *p, rg_iid i) {

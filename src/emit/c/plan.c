@@ -124,7 +124,7 @@ static uint32_t number(rg_cplan *p, rg_rid r, uint32_t at) {
         p->pos[i] = k;
         p->root[i] = i;
         p->tin[i] = at++;
-        if (s->op == RG_STORE || s->op == RG_ADDTO || s->op == RG_RMW || s->op == RG_COPY ||
+        if (rg_writes_element(s) || s->op == RG_COPY ||
             (s->op == RG_LOAD && (s->flags & RG_INS_ATOMIC)))
             p->writes[r] = true;
         if (s->op == RG_ALLOC)
@@ -360,8 +360,8 @@ static void fold(rg_cplan *p) {
         writes[0] = 0; /* writes[k]: instructions before place k that write memory */
         for (uint32_t k = 0; k < g->ins.n; k++) {
             const rg_ins *s = &f->ins.at[g->ins.at[k]];
-            bool w = s->op == RG_STORE || s->op == RG_ADDTO || s->op == RG_RMW ||
-                     s->op == RG_COPY || (s->op == RG_LOAD && (s->flags & RG_INS_ATOMIC)) ||
+            bool w = rg_writes_element(s) || s->op == RG_COPY ||
+                     (s->op == RG_LOAD && (s->flags & RG_INS_ATOMIC)) ||
                      (s->region[0] && p->writes[s->region[0]]) ||
                      (s->region[1] && p->writes[s->region[1]]);
             writes[k + 1] = writes[k] + w;
