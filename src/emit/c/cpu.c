@@ -275,6 +275,7 @@ static bool variant(rg_arena *a, const rg_fn *f, const char *entry, const rg_act
     s.tasks = &tasks;
     s.home = RG_NEW_N(a, rg_cpu_home, f->arrays.n + 1);
     s.hoisted = RG_NEW_N(a, bool, f->arrays.n + 1);
+    s.counter = RG_NEW_N(a, uint32_t, f->ins.n);
     s.own = RG_NEW_N(a, bool, f->arrays.n + 1);
     p.user = &s;
     p.checked = checked;

@@ -19,6 +19,7 @@ typedef struct rg_cpu {
     bool *hoisted;          /* [arrays] memory is taken once per task, not once per iteration */
     bool *own;              /* [arrays] added to in private copies, in this task */
     RG_VEC(rg_aid) growing; /* alive growing arrays, to be freed on the way out */
+    uint32_t *counter;      /* [ins] task that counts ties (cpu_ties.c), once it is printed; or 0 */
     bool chains;            /* some chain was printed */
     bool in_task;
     bool alone;       /* print for one thread: nothing is atomic */
@@ -38,5 +39,10 @@ int rg_cpu_line(const rg_cprint *p, rg_iid i);
 /* cpu_simd.c: a hint to the C compiler above a `for`, or (simd) above the loop of a parallel. */
 void rg_cpu_loop_hint(rg_cprint *p, rg_iid i);
 bool rg_cpu_simd(rg_cprint *p, rg_iid i);
+
+/* cpu_ties.c: the loop before `loop`, of the same iterations, that counted those in which `loop`
+ * has something to do; 0: none. And whether there is such a loop after this one. */
+rg_iid rg_cpu_counter_of(const rg_cprint *p, rg_iid loop);
+bool rg_cpu_is_counter(const rg_cprint *p, rg_iid loop);
 
 #endif

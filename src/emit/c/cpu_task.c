@@ -17,7 +17,10 @@
 
 #include <string.h>
 
-enum { TWICE_MAX = 1000 }; /* instructions of a body that is printed twice */
+enum {
+    TWICE_MAX = 1000, /* instructions of a body that is printed twice */
+    TIES_BLOCK = 4096 /* iterations that a counter of ties tells apart from others */
+};
 
 typedef struct capture {
     const char *type, *name;
@@ -38,6 +41,7 @@ typedef struct task {
      * loop (u_b[t][...]): only that slice is copied. */
     uint32_t *lead;
     rg_val **lead_index;
+    bool counter;      /* notes where it counted any (cpu_ties.c) */
     bool special;      /* atomics or private copies: printed with flags, or twice */
     bool atomics;      /* some access is atomic whatever is private */
     double own_weight; /* executions of private adds for each iteration, guessed */
@@ -490,6 +494,15 @@ static void print_loop_function(task *t, uint32_t id, const char *tail, bool alo
     s->growing.n = start;
     for (uint32_t k = 0; k < start; k++)
         s->growing.at[k] = outer.at[k];
+    if (t->counter) {
+        const char *name = p->plan->vars.at[rg_cplan_slot_var(p->plan, t->i, 0)].name;
+        rg_text_format(&out,
+                       "    if (%s != rg_part->%s) {\n"
+                       "        if (rg_begin < rg_part->rg_from) rg_part->rg_from = rg_begin;\n"
+                       "        if (rg_end > rg_part->rg_to) rg_part->rg_to = rg_end;\n"
+                       "    }\n",
+                       name, name);
+    }
     for (uint32_t k = 0; k < q->nres; k++)
         if (rg_cplan_slot_live(p->plan, t->i, k)) {
             const char *name = p->plan->vars.at[rg_cplan_slot_var(p->plan, t->i, k)].name;
@@ -541,6 +554,11 @@ static void print_task(task *t, uint32_t id, bool twice, bool flags) {
                            a, a, a);
         rg_text_add(o, "    }\n");
     }
+    if (t->counter)
+        rg_text_format(o,
+                       "    for (int64_t all = end; begin < all; begin = end) {\n"
+                       "        end = all - begin > %d ? begin + %d : all;\n",
+                       TIES_BLOCK, TIES_BLOCK);
     for (int v = twice ? 0 : 1; v < 2; v++) {
         rg_text_format(o,
                        v ? "    %s_b%u(env, thread, begin, end"
@@ -559,6 +577,8 @@ static void print_task(task *t, uint32_t id, bool twice, bool flags) {
             rg_text_add(o, ", c->rg_part + thread");
         rg_text_add(o, v ? ");\n" : ");\n        return;\n    }\n");
     }
+    if (t->counter)
+        rg_text_add(o, "    }\n");
     rg_text_add(o, "}\n\n");
 }
 
@@ -574,7 +594,8 @@ static void print_structs(task *t, uint32_t id) {
                 const rg_cvar *x = &p->plan->vars.at[rg_cplan_slot_var(p->plan, t->i, k)];
                 rg_text_format(o, "    %s %s;\n", p->d->type[x->type], x->name);
             }
-        rg_text_add(o, "} __attribute__((aligned(64)));\n");
+        rg_text_format(o, "%s} __attribute__((aligned(64)));\n",
+                       t->counter ? "    int64_t rg_from, rg_to;\n" : "");
     }
     rg_text_format(o, "struct %s_c%u {\n    int rg_simple, rg_alone;\n    char *rg_used;\n",
                    s->entry, id);
@@ -718,6 +739,9 @@ static task *prepare(rg_cprint *p, rg_iid i) {
     t->has_extent = RG_NEW_N(p->arena, bool *, f->arrays.n + 1);
     t->has_scalar = RG_NEW_N(p->arena, bool, f->scalars.n + 1);
     t->has_var = RG_NEW_N(p->arena, bool, p->plan->vars.n + 1);
+    t->counter = rg_cpu_is_counter(p, i);
+    if (t->counter)
+        s->counter[i] = t->id;
     scan(t, t->body, 1);
     drop_locals(t, t->body);
     settle_own(t);
@@ -757,6 +781,8 @@ static void print_parts(task *t) {
             rg_c_red_identity(p, (rg_red)p->f->pool.at[q->aux + k], x->type);
             rg_text_add(p->out, ";\n");
         }
+    if (t->counter)
+        line(p, "rg_c.rg_part[rg_k].rg_from = INT64_MAX, rg_c.rg_part[rg_k].rg_to = 0;");
     close_block(p);
 }
 
@@ -769,6 +795,16 @@ static void print_closure(task *t) {
     for (uint32_t k = 0; k < t->caps.n; k++)
         rg_text_format(p->out, ", .%s = %s", t->caps.at[k].name, t->caps.at[k].name);
     rg_text_add(p->out, "};\n");
+}
+
+/* Declares what the loop's results go to. */
+static void print_results(task *t) {
+    rg_cprint *p = t->p;
+    rg_c_inits(p, t->i);
+    if (!t->counter)
+        return;
+    rg_c_line(p);
+    rg_text_format(p->out, "int64_t rg_from_%u = INT64_MAX, rg_to_%u = 0;\n", t->id, t->id);
 }
 
 /* Adds the workers' partial results up; parts: where they are. */
@@ -785,6 +821,15 @@ static void print_combine(task *t, const char *parts) {
                            rg_c_combine(p, (rg_red)p->f->pool.at[q->aux + k], x->type, x->name,
                                         rg_format(p->arena, "%s[rg_k].%s", parts, x->name)));
         }
+    if (t->counter) {
+        rg_c_line(p);
+        rg_text_format(p->out,
+                       "if (%s[rg_k].rg_from < rg_from_%u) rg_from_%u = %s[rg_k].rg_from;\n", parts,
+                       t->id, t->id, parts);
+        rg_c_line(p);
+        rg_text_format(p->out, "if (%s[rg_k].rg_to > rg_to_%u) rg_to_%u = %s[rg_k].rg_to;\n", parts,
+                       t->id, t->id, parts);
+    }
     close_block(p);
 }
 
@@ -800,7 +845,9 @@ static long long grain_of(const task *t) {
 static void print_alone(rg_cprint *p, rg_iid i) {
     const rg_cpu *s = p->user;
     task *t = prepare(p, i);
-    rg_c_inits(p, i);
+    rg_iid counter = rg_cpu_counter_of(p, i);
+    uint32_t where = counter ? s->counter[counter] : 0;
+    print_results(t);
     line(p, "{");
     p->indent++;
     print_bounds(t);
@@ -828,6 +875,17 @@ static void print_alone(rg_cprint *p, rg_iid i) {
     }
     if (any_slot(t))
         print_parts(t);
+    if (where) { /* few, and close together: not worth several threads */
+        rg_c_line(p);
+        rg_text_format(p->out, "if (rg_to_%u - rg_from_%u <= %d) {\n", where, where,
+                       2 * TIES_BLOCK);
+        rg_c_line(p);
+        rg_text_format(p->out,
+                       "    if (rg_from_%u < rg_to_%u) %s_t%u(rg_env, &rg_c, rg_from_%u, rg_to_%u, "
+                       "0);\n",
+                       where, where, s->entry, t->id, where, where);
+        line(p, "} else");
+    }
     rg_c_line(p);
     rg_text_format(p->out, "rg_env->parallel(rg_env, %s_t%u, &rg_c, %s, %lld);\n", s->entry, t->id,
                    outer_only(t) ? "rg_n0" : "rg_all", grain_of(t));
@@ -893,7 +951,7 @@ static void print_chain(rg_cprint *p, const rg_cpu_chain *c) {
     for (uint32_t k = 0; k < c->n; k++) {
         rg_c_line(p);
         rg_text_format(p->out, "struct %s_c%u rg_closure_%u;\n", s->entry, t[k]->id, t[k]->id);
-        rg_c_inits(p, t[k]->i);
+        print_results(t[k]);
         print_link(t[k], id, k, c->link[k].tail);
     }
     /* Sums are split among workers as those of the loop by itself are. */
