@@ -1,10 +1,11 @@
 /* Parallel loops in the CPU form.
  *
- *   struct E_cN       what the loop captures: pointers, scalars, bounds, places for partial results
- *   E_bN[s]           the loop over [begin, end) of the flattened ranges, a function of its own
- * whose array parameters are `restrict`: the innermost loop is a plain counted loop E_tN the task:
- * unpacks the closure, prepares private copies, calls E_bN in the kernel     fills the closure,
- * hands the task to env->parallel, combines what comes back
+ *   struct E_cN    what the loop captures: pointers, scalars, bounds, places for partial results
+ *   E_bN[s]        the loop over [begin, end) of the flattened ranges: a function of its own whose
+ *                  array parameters are `restrict`, the innermost loop a plain counted one
+ *   E_tN           the task: unpacks the closure, prepares private copies, calls E_bN
+ *
+ * and in the kernel (cpu_launch.c) the closure is filled and handed to env->parallel.
  *
  * Loops with atomics are printed twice: for several threads, and (E_bNs) for one, or when every
  * shared gradient is added to in private copies. Large bodies are printed once, with flags.
@@ -12,48 +13,17 @@
  * Private copies: worker 0 adds to the gradient itself, each other worker to a copy that it
  * cleared; the copies are added up in worker order. So for a fixed number of workers results
  * repeat. */
-#include "emit/c/cpu.h"
-#include "emit/c/cpu_chain.h"
+#include "emit/c/cpu_task.h"
 
 #include <string.h>
 
-enum {
-    TWICE_MAX = 1000, /* instructions of a body that is printed twice */
-    TIES_BLOCK = 4096 /* iterations that a counter of ties tells apart from others */
-};
+enum { TWICE_MAX = 1000 }; /* instructions of a body that is printed twice */
 
-typedef struct capture {
-    const char *type, *name;
-} capture;
-
-typedef struct task {
-    rg_cprint *p;
-    rg_iid i;
-    uint32_t id;
-    rg_rid body;
-    RG_VEC(capture) caps;
-    bool *has_array, *writes;
-    bool *has_scalar, *has_var;
-    bool **has_extent;  /* [arrays] NULL or [rank] */
-    RG_VEC(rg_aid) own; /* candidates for private copies */
-    bool *not_own;
-    /* Leading axes on which all private adds of an array have one index, the same for the whole
-     * loop (u_b[t][...]): only that slice is copied. */
-    uint32_t *lead;
-    rg_val **lead_index;
-    bool counter;      /* notes where it counted any (cpu_ties.c) */
-    bool special;      /* atomics or private copies: printed with flags, or twice */
-    bool atomics;      /* some access is atomic whatever is private */
-    double own_weight; /* executions of private adds for each iteration, guessed */
-    uint32_t n;        /* instructions */
-    double work;       /* for each iteration, guessed */
-} task;
-
-static bool inside(const task *t, rg_val v) {
+static bool inside(const rg_task *t, rg_val v) {
     return rg_region_inside(t->p->f, rg_val_region(t->p->f, v), t->body);
 }
 
-static void need_extent(task *t, rg_aid a, uint32_t axis) {
+static void need_extent(rg_task *t, rg_aid a, uint32_t axis) {
     const rg_fn *f = t->p->f;
     const rg_ir_array *x = &f->arrays.at[a];
     int64_t n;
@@ -66,7 +36,7 @@ static void need_extent(task *t, rg_aid a, uint32_t axis) {
     t->has_extent[a][axis] = true;
 }
 
-static void need_array(task *t, rg_aid a, bool write, bool all_axes) {
+static void need_array(rg_task *t, rg_aid a, bool write, bool all_axes) {
     const rg_fn *f = t->p->f;
     t->has_array[a] = true;
     t->writes[a] |= write;
@@ -74,7 +44,7 @@ static void need_array(task *t, rg_aid a, bool write, bool all_axes) {
         need_extent(t, a, k);
 }
 
-static void narrow_slice(task *t, rg_iid i, bool first);
+static void narrow_slice(rg_task *t, rg_iid i, bool first);
 
 static double weight_of(rg_op op) {
     if (op >= RG_SIN && op <= RG_NEXTAFTER)
@@ -82,7 +52,7 @@ static double weight_of(rg_op op) {
     return op == RG_DIV || op == RG_REM || op == RG_SQRT ? 5 : 1;
 }
 
-static void scan(task *t, rg_rid r, double times) {
+static void scan(rg_task *t, rg_rid r, double times) {
     rg_cprint *p = t->p;
     const rg_fn *f = p->f;
     const rg_region *g = &f->regions.at[r];
@@ -154,7 +124,7 @@ static void scan(task *t, rg_rid r, double times) {
     }
 }
 
-static void narrow_slice(task *t, rg_iid i, bool first) {
+static void narrow_slice(rg_task *t, rg_iid i, bool first) {
     const rg_fn *f = t->p->f;
     rg_aid a = f->ins.at[i].array;
     uint32_t rank = f->arrays.at[a].rank, n = 0;
@@ -171,7 +141,7 @@ static void narrow_slice(task *t, rg_iid i, bool first) {
 }
 
 /* Arrays with accesses of other kinds in this loop cannot be added to in private. */
-static void settle_own(task *t) {
+static void settle_own(rg_task *t) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < t->own.n; k++) {
         if (t->not_own[t->own.at[k]])
@@ -182,7 +152,7 @@ static void settle_own(task *t) {
     t->own.n = n;
 }
 
-static void find_captures(task *t) {
+static void find_captures(rg_task *t) {
     rg_cprint *p = t->p;
     const rg_fn *f = p->f;
     for (uint32_t a = 1; a < f->arrays.n; a++) {
@@ -190,29 +160,29 @@ static void find_captures(task *t) {
         const char *e = rg_c_elem(p->d, p->arena, x->elem, "rg_s_");
         if (t->has_array[a])
             RG_PUSH(p->arena, &t->caps,
-                    (capture){rg_format(p->arena, "%s%s *%s", t->writes[a] ? "" : "const ", e,
-                                        rg_cpu_shared(p, a) ? "" : "restrict "),
-                              p->plan->array_name[a]});
+                    (rg_capture){rg_format(p->arena, "%s%s *%s", t->writes[a] ? "" : "const ", e,
+                                           rg_cpu_shared(p, a) ? "" : "restrict "),
+                                 p->plan->array_name[a]});
         for (uint32_t k = 0; t->has_extent[a] && k < x->rank; k++)
             if (t->has_extent[a][k])
-                RG_PUSH(p->arena, &t->caps, (capture){"int64_t ", p->plan->extent_name[a][k]});
+                RG_PUSH(p->arena, &t->caps, (rg_capture){"int64_t ", p->plan->extent_name[a][k]});
     }
     for (uint32_t k = 0; k < f->scalars.n; k++)
         if (t->has_scalar[k])
             RG_PUSH(p->arena, &t->caps,
-                    (capture){
+                    (rg_capture){
                         rg_format(p->arena, "%s ", p->d->type[rg_mem_value(f->scalars.at[k].mem)]),
                         p->plan->scalar_name[k]});
     for (uint32_t k = 1; k < p->plan->vars.n; k++)
         if (t->has_var[k]) {
             const rg_cvar *x = &p->plan->vars.at[k];
             RG_PUSH(p->arena, &t->caps,
-                    (capture){rg_format(p->arena, "%s ", p->d->type[x->type]), x->name});
+                    (rg_capture){rg_format(p->arena, "%s ", p->d->type[x->type]), x->name});
         }
 }
 
 /* Arrays that the loop's own body makes are no captures. */
-static void drop_locals(task *t, rg_rid r) {
+static void drop_locals(rg_task *t, rg_rid r) {
     const rg_fn *f = t->p->f;
     const rg_region *g = &f->regions.at[r];
     for (uint32_t k = 0; t->p->plan->allocs[r] && k < g->ins.n; k++) {
@@ -230,7 +200,7 @@ static void drop_locals(task *t, rg_rid r) {
 
 /* ---- memory that is taken once per task ---- */
 
-static bool outside(const task *t, rg_val v, int *budget) {
+static bool outside(const rg_task *t, rg_val v, int *budget) {
     const rg_cplan *plan = t->p->plan;
     if (--*budget < 0)
         return false;
@@ -247,7 +217,7 @@ static bool outside(const task *t, rg_val v, int *budget) {
     return true;
 }
 
-static bool hoistable(const task *t, rg_iid i) {
+static bool hoistable(const rg_task *t, rg_iid i) {
     const rg_cpu *s = t->p->user;
     const rg_ins *q = &t->p->f->ins.at[i];
     int budget = 50;
@@ -259,7 +229,7 @@ static bool hoistable(const task *t, rg_iid i) {
     return true;
 }
 
-static void hoist(task *t) {
+static void hoist(rg_task *t) {
     rg_cprint *p = t->p;
     rg_cpu *s = p->user;
     const rg_region *g = &p->f->regions.at[t->body];
@@ -278,7 +248,7 @@ static void hoist(task *t) {
     }
 }
 
-static bool any_hoisted(const task *t) {
+static bool any_hoisted(const rg_task *t) {
     const rg_cpu *s = t->p->user;
     const rg_region *g = &t->p->f->regions.at[t->body];
     for (uint32_t k = 0; t->p->plan->allocs[t->body] && k < g->ins.n; k++) {
@@ -291,17 +261,17 @@ static bool any_hoisted(const task *t) {
 
 /* ---- the loop ---- */
 
-static uint32_t nranges(const task *t) {
+uint32_t rg_task_ranges(const rg_task *t) {
     return (uint32_t)t->p->f->ins.at[t->i].imm.i;
 }
 
-static const char *type_of_iv(const task *t, uint32_t k) {
+const char *rg_task_index_type(const rg_task *t, uint32_t k) {
     const rg_fn *f = t->p->f;
     return t->p->d->type[f->vals.at[f->regions.at[t->body].args.at[k]].type];
 }
 
 /* Lower bound of range k inside the task. */
-static const char *low(const task *t, uint32_t k) {
+static const char *low(const rg_task *t, uint32_t k) {
     int64_t c;
     rg_val v = rg_operand(t->p->f, t->i, 2 * k);
     if (rg_val_const_int(t->p->f, v, &c))
@@ -310,7 +280,7 @@ static const char *low(const task *t, uint32_t k) {
 }
 
 /* Iterations of range k when constant, else -1. */
-static int64_t constant_count(const task *t, uint32_t k) {
+int64_t rg_task_constant_count(const rg_task *t, uint32_t k) {
     int64_t lo, hi;
     const rg_fn *f = t->p->f;
     if (!rg_val_const_int(f, rg_operand(f, t->i, 2 * k), &lo) ||
@@ -321,10 +291,10 @@ static int64_t constant_count(const task *t, uint32_t k) {
 }
 
 /* Short constant inner ranges are whole loops inside each index of the outermost one. */
-static bool outer_only(const task *t) {
+bool rg_task_outer_only(const rg_task *t) {
     int64_t n = 1;
-    for (uint32_t k = 1; k < nranges(t); k++) {
-        int64_t c = constant_count(t, k);
+    for (uint32_t k = 1; k < rg_task_ranges(t); k++) {
+        int64_t c = rg_task_constant_count(t, k);
         if (c < 0 || c > 64)
             return false;
         n *= c;
@@ -332,17 +302,17 @@ static bool outer_only(const task *t) {
     return n <= 64;
 }
 
-static const char *iv(const task *t, uint32_t k) {
+static const char *iv(const rg_task *t, uint32_t k) {
     return rg_c_var(t->p, t->p->f->regions.at[t->body].args.at[k]);
 }
 
-static void open_loop(task *t, uint32_t k, const char *begin, const char *end) {
+static void open_loop(rg_task *t, uint32_t k, const char *begin, const char *end) {
     rg_cprint *p = t->p;
-    const char *type = type_of_iv(t, k), *name = iv(t, k);
+    const char *type = rg_task_index_type(t, k), *name = iv(t, k);
     rg_c_line(p);
     rg_text_format(p->out, "const %s rg_end%u = (%s)(%s + (%s)%s);\n", type, k, type, low(t, k),
                    type, end);
-    if (k + 1 == nranges(t))
+    if (k + 1 == rg_task_ranges(t))
         rg_cpu_simd(p, t->i);
     rg_c_line(p);
     rg_text_format(p->out, "for (%s %s = (%s)(%s + (%s)%s); %s < rg_end%u; %s++) {\n", type, name,
@@ -350,13 +320,13 @@ static void open_loop(task *t, uint32_t k, const char *begin, const char *end) {
     p->indent++;
 }
 
-static void close_block(rg_cprint *p) {
+void rg_cpu_close(rg_cprint *p) {
     p->indent--;
     rg_c_line(p);
     rg_text_add(p->out, "}\n");
 }
 
-static void iteration(task *t) {
+static void iteration(rg_task *t) {
     rg_cprint *p = t->p;
     p->d->enter(p, t->body);
     rg_c_region(p, t->body);
@@ -364,16 +334,17 @@ static void iteration(task *t) {
     p->d->leave(p, t->body, true);
 }
 
-static void loops(task *t) {
+static void loops(rg_task *t) {
     rg_cprint *p = t->p;
-    uint32_t n = nranges(t);
-    if (n == 1 || outer_only(t)) {
+    uint32_t n = rg_task_ranges(t);
+    if (n == 1 || rg_task_outer_only(t)) {
         open_loop(t, 0, "rg_begin", "rg_end");
         for (uint32_t k = 1; k < n; k++)
-            open_loop(t, k, "0", rg_format(p->arena, "%lld", (long long)constant_count(t, k)));
+            open_loop(t, k, "0",
+                      rg_format(p->arena, "%lld", (long long)rg_task_constant_count(t, k)));
         iteration(t);
         for (uint32_t k = 0; k < n; k++)
-            close_block(p);
+            rg_cpu_close(p);
         return;
     }
     /* Start in the middle of a row, go on row by row; only the first division is one. */
@@ -396,14 +367,14 @@ static void loops(task *t) {
                    last, last, last, last);
     for (uint32_t k = 0; k < last; k++) {
         rg_c_line(p);
-        rg_text_format(p->out, "const %s %s = (%s)(%s + (%s)rg_q%u);\n", type_of_iv(t, k), iv(t, k),
-                       type_of_iv(t, k), low(t, k), type_of_iv(t, k), k);
+        rg_text_format(p->out, "const %s %s = (%s)(%s + (%s)rg_q%u);\n", rg_task_index_type(t, k),
+                       iv(t, k), rg_task_index_type(t, k), low(t, k), rg_task_index_type(t, k), k);
     }
     rg_c_line(p);
     rg_text_format(p->out, "const int64_t rg_row = rg_q%u + rg_m;\n", last);
     open_loop(t, last, rg_format(p->arena, "rg_q%u", last), "rg_row");
     iteration(t);
-    close_block(p);
+    rg_cpu_close(p);
     rg_c_line(p);
     rg_text_format(p->out, "rg_left -= rg_m;\n");
     rg_c_line(p);
@@ -418,12 +389,12 @@ static void loops(task *t) {
         rg_text_add(p->out, "rg_q1 = 0;\n");
         rg_c_line(p);
         rg_text_add(p->out, "rg_q0++;\n");
-        close_block(p);
+        rg_cpu_close(p);
     }
-    close_block(p);
+    rg_cpu_close(p);
 }
 
-static bool any_slot(const task *t) {
+bool rg_task_any_slot(const rg_task *t) {
     for (uint32_t k = 0; k < t->p->f->ins.at[t->i].nres; k++)
         if (rg_cplan_slot_live(t->p->plan, t->i, k))
             return true;
@@ -431,20 +402,20 @@ static bool any_slot(const task *t) {
 }
 
 /* Bounds that the loop function needs, as captures. */
-static void bound_captures(task *t) {
+static void bound_captures(rg_task *t) {
     rg_cprint *p = t->p;
-    for (uint32_t k = 0; k < nranges(t); k++) {
+    for (uint32_t k = 0; k < rg_task_ranges(t); k++) {
         int64_t c;
         if (!rg_val_const_int(p->f, rg_operand(p->f, t->i, 2 * k), &c))
             RG_PUSH(p->arena, &t->caps,
-                    (capture){rg_format(p->arena, "%s ", type_of_iv(t, k)),
-                              rg_format(p->arena, "rg_lo%u", k)});
-        if (k && !outer_only(t))
-            RG_PUSH(p->arena, &t->caps, (capture){"int64_t ", rg_format(p->arena, "rg_n%u", k)});
+                    (rg_capture){rg_format(p->arena, "%s ", rg_task_index_type(t, k)),
+                                 rg_format(p->arena, "rg_lo%u", k)});
+        if (k && !rg_task_outer_only(t))
+            RG_PUSH(p->arena, &t->caps, (rg_capture){"int64_t ", rg_format(p->arena, "rg_n%u", k)});
     }
 }
 
-static void print_loop_function(task *t, uint32_t id, const char *tail, bool alone, bool flags) {
+static void print_loop_function(rg_task *t, uint32_t id, const char *tail, bool alone, bool flags) {
     rg_cprint *p = t->p;
     rg_cpu *s = p->user;
     const rg_ins *q = &p->f->ins.at[t->i];
@@ -463,7 +434,7 @@ static void print_loop_function(task *t, uint32_t id, const char *tail, bool alo
         for (uint32_t k = 0; k < t->own.n; k++)
             rg_text_format(&out, ",\n    const int rg_own_%u", t->own.at[k]);
     }
-    if (any_slot(t))
+    if (rg_task_any_slot(t))
         rg_text_format(&out, ",\n    struct %s_r%u *rg_part", s->entry, id);
     rg_text_add(&out, ") {\n    (void)rg_env, (void)rg_thread;\n");
     if (flags)
@@ -517,11 +488,11 @@ static void print_loop_function(task *t, uint32_t id, const char *tail, bool alo
     rg_text_add(s->tasks, rg_text_str(&out));
 }
 
-static const char *elem_type(const task *t, rg_aid a) {
+const char *rg_task_elem_type(const rg_task *t, rg_aid a) {
     return rg_c_elem(t->p->d, t->p->arena, t->p->f->arrays.at[a].elem, "rg_s_");
 }
 
-static const char *pointer_name(const task *t, const capture *c, rg_aid *own) {
+static const char *pointer_name(const rg_task *t, const rg_capture *c, rg_aid *own) {
     for (uint32_t k = 0; k < t->own.n; k++)
         if (c->name == t->p->plan->array_name[t->own.at[k]]) {
             *own = t->own.at[k];
@@ -530,7 +501,7 @@ static const char *pointer_name(const task *t, const capture *c, rg_aid *own) {
     return rg_format(t->p->arena, "c->%s", c->name);
 }
 
-static void print_task(task *t, uint32_t id, bool twice, bool flags) {
+static void print_task(rg_task *t, uint32_t id, bool twice, bool flags) {
     rg_cprint *p = t->p;
     const rg_cpu *s = p->user;
     rg_text *o = s->tasks;
@@ -548,7 +519,7 @@ static void print_task(task *t, uint32_t id, bool twice, bool flags) {
                        "c->rg_size_%u);\n"
                        "        memset(rg_to_%u, 0, c->rg_size_%u);\n"
                        "        c->rg_used[thread] = 1;\n",
-                       elem_type(t, a), a, p->plan->array_name[a], a, a, a, a, a, a);
+                       rg_task_elem_type(t, a), a, p->plan->array_name[a], a, a, a, a, a, a);
         if (t->lead[a])
             rg_text_format(o, "        rg_to_%u = (void *)((uintptr_t)rg_to_%u - c->rg_skip_%u);\n",
                            a, a, a);
@@ -558,7 +529,7 @@ static void print_task(task *t, uint32_t id, bool twice, bool flags) {
         rg_text_format(o,
                        "    for (int64_t all = end; begin < all; begin = end) {\n"
                        "        end = all - begin > %d ? begin + %d : all;\n",
-                       TIES_BLOCK, TIES_BLOCK);
+                       RG_TIES_BLOCK, RG_TIES_BLOCK);
     for (int v = twice ? 0 : 1; v < 2; v++) {
         rg_text_format(o,
                        v ? "    %s_b%u(env, thread, begin, end"
@@ -573,7 +544,7 @@ static void print_task(task *t, uint32_t id, bool twice, bool flags) {
             for (uint32_t k = 0; k < t->own.n; k++)
                 rg_text_format(o, ", c->rg_own_%u", t->own.at[k]);
         }
-        if (any_slot(t))
+        if (rg_task_any_slot(t))
             rg_text_add(o, ", c->rg_part + thread");
         rg_text_add(o, v ? ");\n" : ");\n        return;\n    }\n");
     }
@@ -582,12 +553,12 @@ static void print_task(task *t, uint32_t id, bool twice, bool flags) {
     rg_text_add(o, "}\n\n");
 }
 
-static void print_structs(task *t, uint32_t id) {
+static void print_structs(rg_task *t, uint32_t id) {
     rg_cprint *p = t->p;
     const rg_cpu *s = p->user;
     const rg_ins *q = &p->f->ins.at[t->i];
     rg_text *o = s->tasks;
-    if (any_slot(t)) { /* a cache line at least for each worker */
+    if (rg_task_any_slot(t)) { /* a cache line at least for each worker */
         rg_text_format(o, "struct %s_r%u {\n", s->entry, id);
         for (uint32_t k = 0; k < q->nres; k++)
             if (rg_cplan_slot_live(p->plan, t->i, k)) {
@@ -611,122 +582,15 @@ static void print_structs(task *t, uint32_t id) {
                        "rg_skip_%u;\n",
                        a, a, a, a);
     }
-    if (any_slot(t))
+    if (rg_task_any_slot(t))
         rg_text_format(o, "    struct %s_r%u *rg_part;\n", s->entry, id);
     rg_text_add(o, "};\n");
 }
 
-/* ---- in the kernel ---- */
-
-static void line(rg_cprint *p, const char *text) {
-    rg_c_line(p);
-    rg_text_add(p->out, text);
-    rg_text_char(p->out, '\n');
-}
-
-/* Number of iterations of range k, and its lower bound. */
-static void print_bounds(task *t) {
-    rg_cprint *p = t->p;
-    for (uint32_t k = 0; k < nranges(t); k++) {
-        const char *type = type_of_iv(t, k);
-        rg_c_line(p);
-        rg_text_format(p->out, "const %s rg_lo%u = %s, rg_hi%u = %s;\n", type, k,
-                       rg_c_expr_text(p, rg_operand(p->f, t->i, 2 * k), RG_P_ASSIGN), k,
-                       rg_c_expr_text(p, rg_operand(p->f, t->i, 2 * k + 1), RG_P_ASSIGN));
-        rg_c_line(p);
-        rg_text_format(p->out,
-                       "const int64_t rg_n%u = rg_hi%u > rg_lo%u ? (int64_t)rg_hi%u - "
-                       "(int64_t)rg_lo%u : 0;\n",
-                       k, k, k, k, k);
-    }
-    rg_c_line(p);
-    rg_text_add(p->out, "const int64_t rg_all = rg_n0");
-    for (uint32_t k = 1; k < nranges(t); k++)
-        rg_text_format(p->out, " * rg_n%u", k);
-    rg_text_add(p->out, ";\n");
-}
-
-/* Bytes of the array before the slice that is added to. */
-static void print_skip(task *t, rg_aid a) {
-    rg_cprint *p = t->p;
-    if (!t->lead[a])
-        return;
-    rg_c_line(p);
-    rg_text_format(p->out, "rg_c.rg_skip_%u = (", a);
-    for (uint32_t k = 0; k < t->lead[a]; k++) {
-        const char *rest = rg_c_count_from_text(p, a, k + 1);
-        rg_text_format(p->out, "%s(size_t)(%s)%s%s", k ? " + " : "",
-                       rg_c_expr_text(p, t->lead_index[a][k], RG_P_ASSIGN), *rest ? " * " : "",
-                       rest);
-    }
-    rg_text_format(p->out, ") * sizeof(%s);\n", elem_type(t, a));
-}
-
-static void print_copies(task *t) {
-    rg_cprint *p = t->p;
-    double weight = t->own_weight > 1 ? t->own_weight : 1;
-    long long per = (long long)(4 * (weight < 1e6 ? weight : 1e6));
-    line(p, "if (rg_env->threads > 1) {");
-    p->indent++;
-    rg_c_line(p);
-    rg_text_add(p->out, "rg_c.rg_used = rg_new(rg_env, 0, 0, \"\", 1, 1, 1, (const "
-                        "int64_t[]){rg_env->threads});\n");
-    rg_c_line(p);
-    rg_text_add(p->out, "if (!rg_c.rg_used) ");
-    rg_cpu_fail(p);
-    for (uint32_t k = 0; k < t->own.n; k++) {
-        rg_aid a = t->own.at[k];
-        const char *count = rg_c_count_from_text(p, a, t->lead[a]);
-        print_skip(t, a);
-        rg_c_line(p);
-        rg_text_format(p->out, "rg_c.rg_size_%u = (%s%ssizeof(%s) + 63) / 64 * 64;\n", a, count,
-                       *count ? " * " : "", elem_type(t, a));
-        rg_c_line(p);
-        rg_text_format(p->out,
-                       "rg_c.rg_own_%u = rg_few(rg_c.rg_size_%u / %u, rg_env->threads, rg_all, "
-                       "%lld, rg_c.rg_size_%u);\n",
-                       a, a, rg_mem_size(p->f->arrays.at[a].elem->leaves[0].mem), per, a);
-        rg_c_line(p);
-        rg_text_format(p->out, "if (rg_c.rg_own_%u) {\n", a);
-        p->indent++;
-        rg_c_line(p);
-        rg_text_format(p->out,
-                       "rg_c.rg_copy_%u = rg_new(rg_env, 0, 0, \"\", rg_c.rg_size_%u, 0, 1, (const "
-                       "int64_t[]){rg_env->threads - 1});\n",
-                       a, a);
-        rg_c_line(p);
-        rg_text_format(p->out, "if (!rg_c.rg_copy_%u) ", a);
-        rg_cpu_fail(p);
-        close_block(p);
-    }
-    close_block(p);
-}
-
-static void print_merge(task *t) {
-    rg_cprint *p = t->p;
-    for (uint32_t k = 0; k < t->own.n; k++) {
-        rg_aid a = t->own.at[k];
-        rg_mem m = p->f->arrays.at[a].elem->leaves[0].mem;
-        const char *count = rg_c_count_from_text(p, a, t->lead[a]);
-        rg_c_line(p);
-        rg_text_format(p->out, "if (rg_c.rg_own_%u)\n", a);
-        p->indent++;
-        rg_c_line(p);
-        rg_text_format(p->out,
-                       "rg_merge_%s(rg_env, (void *)((char *)%s + rg_c.rg_skip_%u), "
-                       "rg_c.rg_copy_%u, rg_c.rg_size_%u, rg_c.rg_used, (int64_t)(%s%ssizeof(%s) / "
-                       "%u));\n",
-                       rg_mem_name(m), p->plan->array_name[a], a, a, a, count, *count ? " * " : "",
-                       elem_type(t, a), rg_mem_size(m));
-        p->indent--;
-    }
-}
-
-/* Reads the loop and prints its functions. */
-static task *prepare(rg_cprint *p, rg_iid i) {
+rg_task *rg_task_prepare(rg_cprint *p, rg_iid i) {
     rg_cpu *s = p->user;
     const rg_fn *f = p->f;
-    task *t = RG_NEW(p->arena, task);
+    rg_task *t = RG_NEW(p->arena, rg_task);
     t->p = p;
     t->i = i;
     t->id = ++s->ntasks;
@@ -756,222 +620,4 @@ static task *prepare(rg_cprint *p, rg_iid i) {
     print_loop_function(t, t->id, "", !t->special, flags);
     print_task(t, t->id, twice, flags);
     return t;
-}
-
-/* Places for the workers' partial results. */
-static void print_parts(task *t) {
-    rg_cprint *p = t->p;
-    const rg_cpu *s = p->user;
-    const rg_ins *q = &p->f->ins.at[t->i];
-    rg_c_line(p);
-    rg_text_format(p->out,
-                   "rg_c.rg_part = rg_new(rg_env, 0, 0, \"\", sizeof(struct %s_r%u), 0, 1, "
-                   "(const int64_t[]){rg_env->threads});\n",
-                   s->entry, t->id);
-    rg_c_line(p);
-    rg_text_add(p->out, "if (!rg_c.rg_part) ");
-    rg_cpu_fail(p);
-    line(p, "for (int rg_k = 0; rg_k < rg_env->threads; rg_k++) {");
-    p->indent++;
-    for (uint32_t k = 0; k < q->nres; k++)
-        if (rg_cplan_slot_live(p->plan, t->i, k)) {
-            const rg_cvar *x = &p->plan->vars.at[rg_cplan_slot_var(p->plan, t->i, k)];
-            rg_c_line(p);
-            rg_text_format(p->out, "rg_c.rg_part[rg_k].%s = ", x->name);
-            rg_c_red_identity(p, (rg_red)p->f->pool.at[q->aux + k], x->type);
-            rg_text_add(p->out, ";\n");
-        }
-    if (t->counter)
-        line(p, "rg_c.rg_part[rg_k].rg_from = INT64_MAX, rg_c.rg_part[rg_k].rg_to = 0;");
-    close_block(p);
-}
-
-/* Declares and fills the closure rg_c. */
-static void print_closure(task *t) {
-    rg_cprint *p = t->p;
-    const rg_cpu *s = p->user;
-    rg_c_line(p);
-    rg_text_format(p->out, "struct %s_c%u rg_c = {.rg_simple = 0", s->entry, t->id);
-    for (uint32_t k = 0; k < t->caps.n; k++)
-        rg_text_format(p->out, ", .%s = %s", t->caps.at[k].name, t->caps.at[k].name);
-    rg_text_add(p->out, "};\n");
-}
-
-/* Declares what the loop's results go to. */
-static void print_results(task *t) {
-    rg_cprint *p = t->p;
-    rg_c_inits(p, t->i);
-    if (!t->counter)
-        return;
-    rg_c_line(p);
-    rg_text_format(p->out, "int64_t rg_from_%u = INT64_MAX, rg_to_%u = 0;\n", t->id, t->id);
-}
-
-/* Adds the workers' partial results up; parts: where they are. */
-static void print_combine(task *t, const char *parts) {
-    rg_cprint *p = t->p;
-    const rg_ins *q = &p->f->ins.at[t->i];
-    line(p, "for (int rg_k = 0; rg_k < rg_env->threads; rg_k++) {");
-    p->indent++;
-    for (uint32_t k = 0; k < q->nres; k++)
-        if (rg_cplan_slot_live(p->plan, t->i, k)) {
-            const rg_cvar *x = &p->plan->vars.at[rg_cplan_slot_var(p->plan, t->i, k)];
-            rg_c_line(p);
-            rg_text_format(p->out, "%s = %s;\n", x->name,
-                           rg_c_combine(p, (rg_red)p->f->pool.at[q->aux + k], x->type, x->name,
-                                        rg_format(p->arena, "%s[rg_k].%s", parts, x->name)));
-        }
-    if (t->counter) {
-        rg_c_line(p);
-        rg_text_format(p->out,
-                       "if (%s[rg_k].rg_from < rg_from_%u) rg_from_%u = %s[rg_k].rg_from;\n", parts,
-                       t->id, t->id, parts);
-        rg_c_line(p);
-        rg_text_format(p->out, "if (%s[rg_k].rg_to > rg_to_%u) rg_to_%u = %s[rg_k].rg_to;\n", parts,
-                       t->id, t->id, parts);
-    }
-    close_block(p);
-}
-
-/* Indices that are worth a thread. */
-static long long grain_of(const task *t) {
-    double grain = 20000 / (t->work > 1 ? t->work : 1);
-    if (outer_only(t))
-        for (uint32_t k = 1; k < nranges(t); k++)
-            grain /= (double)(constant_count(t, k) > 0 ? constant_count(t, k) : 1);
-    return (long long)(grain < 1 ? 1 : grain);
-}
-
-static void print_alone(rg_cprint *p, rg_iid i) {
-    const rg_cpu *s = p->user;
-    task *t = prepare(p, i);
-    rg_iid counter = rg_cpu_counter_of(p, i);
-    uint32_t where = counter ? s->counter[counter] : 0;
-    print_results(t);
-    line(p, "{");
-    p->indent++;
-    print_bounds(t);
-    line(p, "if (rg_all > 0) {");
-    p->indent++;
-    print_closure(t);
-    bool memory = t->own.n || any_slot(t);
-    if (memory)
-        line(p, "const size_t rg_mark = rg_env->mark(rg_env, 0);");
-    if (t->special) {
-        line(p, "rg_c.rg_alone = rg_env->threads <= 1;");
-        line(p, "rg_c.rg_simple = rg_c.rg_alone;");
-    }
-    if (t->own.n) {
-        print_copies(t);
-        rg_c_line(p);
-        rg_text_add(p->out, "rg_c.rg_simple = rg_c.rg_alone");
-        if (!t->atomics) {
-            rg_text_add(p->out, " || (1");
-            for (uint32_t k = 0; k < t->own.n; k++)
-                rg_text_format(p->out, " && rg_c.rg_own_%u", t->own.at[k]);
-            rg_text_char(p->out, ')');
-        }
-        rg_text_add(p->out, ";\n");
-    }
-    if (any_slot(t))
-        print_parts(t);
-    if (where) { /* few, and close together: not worth several threads */
-        rg_c_line(p);
-        rg_text_format(p->out, "if (rg_to_%u - rg_from_%u <= %d) {\n", where, where,
-                       2 * TIES_BLOCK);
-        rg_c_line(p);
-        rg_text_format(p->out,
-                       "    if (rg_from_%u < rg_to_%u) %s_t%u(rg_env, &rg_c, rg_from_%u, rg_to_%u, "
-                       "0);\n",
-                       where, where, s->entry, t->id, where, where);
-        line(p, "} else");
-    }
-    rg_c_line(p);
-    rg_text_format(p->out, "rg_env->parallel(rg_env, %s_t%u, &rg_c, %s, %lld);\n", s->entry, t->id,
-                   outer_only(t) ? "rg_n0" : "rg_all", grain_of(t));
-    rg_c_line(p);
-    rg_text_add(p->out, "if (*rg_env->stop) ");
-    rg_cpu_fail(p);
-    if (any_slot(t))
-        print_combine(t, "rg_c.rg_part");
-    if (t->own.n)
-        print_merge(t);
-    if (memory)
-        line(p, "rg_env->release(rg_env, 0, rg_mark);");
-    close_block(p);
-    close_block(p);
-}
-
-/* Fills the closure of loop k of a chain, and its link. */
-static void print_link(task *t, uint32_t chain, uint32_t k, bool tail) {
-    rg_cprint *p = t->p;
-    const rg_cpu *s = p->user;
-    int64_t whole = 1;
-    for (uint32_t d = 1; d < nranges(t); d++)
-        whole *= outer_only(t) ? constant_count(t, d) : 1;
-    line(p, "{");
-    p->indent++;
-    print_bounds(t);
-    print_closure(t);
-    if (any_slot(t))
-        print_parts(t);
-    rg_c_line(p);
-    rg_text_format(p->out, "rg_closure_%u = rg_c;\n", t->id);
-    rg_c_line(p);
-    rg_text_format(p->out, "rg_links_%u[%u] = (rg_link){%s_t%u, &rg_closure_%u, (int64_t)rg_lo0, ",
-                   chain, k, s->entry, t->id, t->id);
-    rg_text_format(p->out, "rg_all > 0 ? rg_n0 : 0, %s, %lld, %d, %lld};\n",
-                   outer_only(t) ? "1" : "rg_all > 0 ? rg_all / rg_n0 : 1", grain_of(t), tail,
-                   (long long)whole);
-    close_block(p);
-}
-
-static void print_chain(rg_cprint *p, const rg_cpu_chain *c) {
-    rg_cpu *s = p->user;
-    bool slots = false;
-    s->chains = true;
-    for (uint32_t k = 0; k < c->nbetween; k++) {
-        if (p->plan->root[c->between[k]] == c->between[k])
-            rg_c_instruction(p, c->between[k]);
-        p->plan->dead[c->between[k]] = true;
-    }
-    task **t = RG_NEW_N(p->arena, task *, c->n);
-    for (uint32_t k = 0; k < c->n; k++) {
-        t[k] = prepare(p, c->link[k].i);
-        p->plan->dead[c->link[k].i] = true;
-        slots |= any_slot(t[k]);
-    }
-    uint32_t id = t[0]->id;
-    rg_c_line(p);
-    rg_text_format(p->out, "rg_link rg_links_%u[%u];\n", id, c->n);
-    if (slots) {
-        rg_c_line(p);
-        rg_text_format(p->out, "const size_t rg_chain_mark_%u = rg_env->mark(rg_env, 0);\n", id);
-    }
-    for (uint32_t k = 0; k < c->n; k++) {
-        rg_c_line(p);
-        rg_text_format(p->out, "struct %s_c%u rg_closure_%u;\n", s->entry, t[k]->id, t[k]->id);
-        print_results(t[k]);
-        print_link(t[k], id, k, c->link[k].tail);
-    }
-    /* Sums are split among workers as those of the loop by itself are. */
-    rg_c_line(p);
-    rg_text_format(p->out, "if (!rg_chain_run(rg_env, rg_links_%u, %u, %lld, %lld, %d)) ", id, c->n,
-                   (long long)c->low, (long long)c->high, slots);
-    rg_cpu_fail(p);
-    for (uint32_t k = 0; k < c->n; k++)
-        if (any_slot(t[k]))
-            print_combine(t[k], rg_format(p->arena, "rg_closure_%u.rg_part", t[k]->id));
-    if (slots) {
-        rg_c_line(p);
-        rg_text_format(p->out, "rg_env->release(rg_env, 0, rg_chain_mark_%u);\n", id);
-    }
-}
-
-void rg_cpu_parallel(rg_cprint *p, rg_iid i) {
-    rg_cpu_chain c;
-    if (rg_cpu_chain_find(p, i, &c))
-        print_chain(p, &c);
-    else
-        print_alone(p, i);
 }
