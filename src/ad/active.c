@@ -45,6 +45,35 @@ static void structure(walk *w, rg_iid i) {
     }
 }
 
+/* What the adjoint of call i, which the user wrote, may give something to: if any of it is varied,
+ * so is what the call gives back, whatever the function itself computes it from. */
+static bool gives(walk *w, rg_rid r) {
+    const rg_fn *f = w->f;
+    const rg_region *g = rg_region_at(f, r);
+    bool any = false;
+    for (uint32_t k = 0; k < g->ins.n; k++) {
+        const rg_ins *ins = rg_ins_at(f, g->ins.at[k]);
+        any |= (ins->op == RG_GIVE && w->v->val[rg_operand(f, g->ins.at[k], 0)]) ||
+               (ins->op == RG_PAIR && w->v->array[ins->array]);
+    }
+    return any;
+}
+
+static void own_call(walk *w, rg_iid i) {
+    const rg_fn *f = w->f;
+    rg_rid r = rg_ins_at(f, i)->region[0];
+    const rg_region *g = rg_region_at(f, r);
+    if (!gives(w, r))
+        return;
+    for (uint32_t k = 0; k < rg_ins_at(f, i)->nres; k++)
+        set(w, rg_result(f, i, k), true);
+    for (uint32_t k = 0; k < g->ins.n; k++) {
+        const rg_ins *ins = rg_ins_at(f, g->ins.at[k]);
+        if (ins->op == RG_PAIR && !ins->imm.i)
+            set_array(w, ins->array, true);
+    }
+}
+
 static void visit(walk *w, rg_iid i) {
     const rg_fn *f = w->f;
     const rg_ins *ins = rg_ins_at(f, i);
@@ -81,6 +110,11 @@ static void visit(walk *w, rg_iid i) {
     case RG_LOOP:
     case RG_PARALLEL:
         structure(w, i);
+        if (rg_is_own_call(f, i))
+            own_call(w, i);
+        break;
+    case RG_PAIR: /* for its gradient */
+        w->v->loaded[ins->array] = true;
         break;
     case RG_YIELD:
     case RG_ALLOC:

@@ -35,7 +35,7 @@ void rg_adj_refuse(rg_adj *s, rg_loc loc, const char *hint, const char *fmt, ...
     rg_fatal(s->diags, loc, hint, "cannot differentiate kernel '%s': %s", s->f->name, buf);
 }
 
-static void add_bar(rg_adj *s, rg_val v, rg_val g) {
+void rg_adj_add_bar(rg_adj *s, rg_val v, rg_val g) {
     if (!g || !s->varied->val[v])
         return;
     s->bar[v] = rg_rule_add(s->b, s->bar[v], g);
@@ -102,22 +102,23 @@ static void pure(rg_adj *s, rg_iid i) {
     case RG_SELECT: {
         rg_val zero = rg_b_zero(b, rg_type_of(f, r));
         if (s->varied->val[rg_operand(f, i, 1)])
-            add_bar(s, rg_operand(f, i, 1), rg_b_op3(b, RG_SELECT, x[0], g, zero));
+            rg_adj_add_bar(s, rg_operand(f, i, 1), rg_b_op3(b, RG_SELECT, x[0], g, zero));
         if (s->varied->val[rg_operand(f, i, 2)])
-            add_bar(s, rg_operand(f, i, 2), rg_b_op3(b, RG_SELECT, x[0], zero, g));
+            rg_adj_add_bar(s, rg_operand(f, i, 2), rg_b_op3(b, RG_SELECT, x[0], zero, g));
         return;
     }
     case RG_CAST:
         if (s->varied->val[rg_operand(f, i, 0)])
-            add_bar(s, rg_operand(f, i, 0), rg_b_cast(b, rg_type_of(f, rg_operand(f, i, 0)), g));
+            rg_adj_add_bar(s, rg_operand(f, i, 0),
+                           rg_b_cast(b, rg_type_of(f, rg_operand(f, i, 0)), g));
         return;
     case RG_WRAP:
     case RG_RECORDED:
-        add_bar(s, rg_operand(f, i, 0), g);
+        rg_adj_add_bar(s, rg_operand(f, i, 0), g);
         return;
     case RG_ZMUL:
-        add_bar(s, rg_operand(f, i, 0), rg_b_op2(b, RG_ZMUL, g, x[1]));
-        add_bar(s, rg_operand(f, i, 1), rg_b_op2(b, RG_ZMUL, x[0], g));
+        rg_adj_add_bar(s, rg_operand(f, i, 0), rg_b_op2(b, RG_ZMUL, g, x[1]));
+        rg_adj_add_bar(s, rg_operand(f, i, 1), rg_b_op2(b, RG_ZMUL, x[0], g));
         return;
     default:
         break;
@@ -130,7 +131,8 @@ static void pure(rg_adj *s, rg_iid i) {
     }
     if (ins.op == RG_MUL && rg_operand(f, i, 0) == rg_operand(f, i, 1)) {
         /* x * x: (g + g) * x, exactly the sum of the two contributions */
-        add_bar(s, rg_operand(f, i, 0), rg_b_op2(b, RG_MUL, rg_b_op2(b, RG_ADD, g, g), x[0]));
+        rg_adj_add_bar(s, rg_operand(f, i, 0),
+                       rg_b_op2(b, RG_MUL, rg_b_op2(b, RG_ADD, g, g), x[0]));
         return;
     }
     for (uint32_t k = 0; k < ins.nopnd && k < 3; k++) {
@@ -140,31 +142,18 @@ static void pure(rg_adj *s, rg_iid i) {
         rg_val p = rg_rule_partial(b, (rg_op)ins.op, k, x, s->fwd[r],
                                    s->options && s->options->strict_edges);
         if (p)
-            add_bar(s, v, rg_rule_apply(b, (rg_op)ins.op, k, g, p));
+            rg_adj_add_bar(s, v, rg_rule_apply(b, (rg_op)ins.op, k, g, p));
     }
 }
 
-/* The last of a chain of marks has the cotangent: it goes to the arguments by the user's adjoint.
- */
-static void custom(rg_adj *s, rg_iid i) {
-    const rg_fn *f = s->f;
-    rg_val r = rg_result(f, i, 0), g = s->bar[r];
-    if (!g)
+/* Tracked memory as it was before write i. */
+void rg_adj_undo_write(rg_adj *s, rg_iid i) {
+    const rg_ins ins = *rg_ins_at(s->f, i);
+    rg_val idx[RG_MAX_AXES];
+    if (!s->old[i] || s->keep[ins.array] != RG_KEEP_TRACKED)
         return;
-    const rg_custom *c = &f->module->customs.at[rg_ins_at(f, i)->imm.i / 1024];
-    rg_val *x = RG_NEW_N(s->arena, rg_val, c->nargs + 1);
-    rg_val *of = RG_NEW_N(s->arena, rg_val, c->nargs + 1);
-    rg_val *out = RG_NEW_N(s->arena, rg_val, c->nargs + 1);
-    for (uint32_t k = c->nargs; k-- > 0;) {
-        if (!i || rg_ins_at(f, i)->op != RG_CUSTOM || rg_ins_at(f, i)->imm.i % 1024 != k)
-            rg_bug(s->arena, "the marks of a custom adjoint are torn apart");
-        of[k] = rg_operand(f, i, 1);
-        x[k] = s->fwd[of[k]];
-        i = rg_value_at(f, rg_operand(f, i, 0))->def;
-    }
-    rg_ad_custom_call(s->b, c, x, g, out);
-    for (uint32_t k = 0; k < c->nargs; k++)
-        add_bar(s, of[k], out[k]);
+    rg_adj_indices(s, i, idx);
+    rg_b_store(s->b, s->data[ins.array], ins.leaf, idx, s->old[i], 0);
 }
 
 static void memory(rg_adj *s, rg_iid i) {
@@ -182,8 +171,7 @@ static void memory(rg_adj *s, rg_iid i) {
         return;
     }
     rg_val v = rg_operand(f, i, ins.nopnd - 1);
-    if (s->old[i] && s->keep[ins.array] == RG_KEEP_TRACKED)
-        rg_b_store(b, s->data[ins.array], ins.leaf, idx, s->old[i], 0);
+    rg_adj_undo_write(s, i);
     if (!flt || !grad)
         return;
     if (ins.op == RG_RMW) {
@@ -191,8 +179,9 @@ static void memory(rg_adj *s, rg_iid i) {
         if (!o)
             rg_bug(s->arena, "an atomic operation outside of a parallel loop");
         if (s->varied->val[v])
-            add_bar(s, v,
-                    rg_adj_onto_share(s, o, idx, s->fwd[v], rg_b_load(b, grad, ins.leaf, idx, 0)));
+            rg_adj_add_bar(
+                s, v,
+                rg_adj_onto_share(s, o, idx, s->fwd[v], rg_b_load(b, grad, ins.leaf, idx, 0)));
         return;
     }
     if (ins.op == RG_STORE && s->varied->val[v] && rg_adj_sets_together(s, i)) {
@@ -201,7 +190,7 @@ static void memory(rg_adj *s, rg_iid i) {
                       rg_array_at(f, ins.array)->name);
     }
     if (s->varied->val[v])
-        add_bar(s, v, rg_b_load(b, grad, ins.leaf, idx, 0));
+        rg_adj_add_bar(s, v, rg_b_load(b, grad, ins.leaf, idx, 0));
     if (ins.op == RG_STORE)
         rg_b_store(b, grad, ins.leaf, idx, rg_b_zero(b, rg_type_of(f, v)), 0);
 }
@@ -258,7 +247,7 @@ static void branch(rg_adj *s, rg_iid i) {
         rg_iid y = rg_yield_of(f, ins.region[n]);
         s->in_if++;
         for (uint32_t k = 0; k < ins.nres; k++)
-            add_bar(s, rg_operand(f, y, k), s->bar[rg_result(f, i, k)]);
+            rg_adj_add_bar(s, rg_operand(f, y, k), s->bar[rg_result(f, i, k)]);
         backward(s, ins.region[n]);
         s->in_if--;
         rg_val *out = RG_NEW_N(s->arena, rg_val, c.n + 1);
@@ -342,7 +331,7 @@ static void loop(rg_adj *s, rg_iid i) {
     rg_iid y = rg_yield_of(f, body);
     for (uint32_t k = 0; k < n; k++)
         if (pass[k])
-            add_bar(s, rg_operand(f, y, skip + k), pass[k]);
+            rg_adj_add_bar(s, rg_operand(f, y, skip + k), pass[k]);
     backward(s, body);
     rg_val *out = RG_NEW_N(s->arena, rg_val, n + c.n + 1);
     m = 0;
@@ -369,7 +358,7 @@ static void loop(rg_adj *s, rg_iid i) {
         s->bar[c.at[k]] = rg_result(s->g, j, total + k);
     for (uint32_t k = 0; k < n; k++)
         if (pass[k])
-            add_bar(s, rg_operand(f, i, first + k), rg_result(s->g, j, m++));
+            rg_adj_add_bar(s, rg_operand(f, i, first + k), rg_result(s->g, j, m++));
 }
 
 static void parallel(rg_adj *s, rg_iid i) {
@@ -423,7 +412,7 @@ static void parallel(rg_adj *s, rg_iid i) {
         s->bar[c.at[k]] = 0;
     rg_iid y = rg_yield_of(f, body);
     for (uint32_t k = 0; k < n; k++)
-        add_bar(s, rg_operand(f, y, k), outer[k]);
+        rg_adj_add_bar(s, rg_operand(f, y, k), outer[k]);
     backward(s, body);
     rg_val *out = RG_NEW_N(s->arena, rg_val, c.n + 1);
     for (uint32_t k = 0; k < c.n; k++) {
@@ -449,7 +438,7 @@ static void parallel(rg_adj *s, rg_iid i) {
         rg_red kind = (rg_red)f->pool.at[ins.aux + k];
         s->bar[rg_region_at(f, body)->args.at[carried + k]] = 0;
         if (outer[k] && s->varied->val[init])
-            add_bar(s, init, rg_adj_red_share(s, kind, k, s->fwd[init], outer[k]));
+            rg_adj_add_bar(s, init, rg_adj_red_share(s, kind, k, s->fwd[init], outer[k]));
     }
 }
 
@@ -471,7 +460,10 @@ static void backward(rg_adj *s, rg_rid r) {
             scalar(s, i);
             break;
         case RG_IF:
-            branch(s, i);
+            if (rg_is_own_call(f, i))
+                rg_ad_own_call(s, i);
+            else
+                branch(s, i);
             break;
         case RG_FOR:
         case RG_LOOP:
@@ -484,8 +476,7 @@ static void backward(rg_adj *s, rg_rid r) {
             if (s->bar[rg_result(f, i, 0)])
                 rg_adj_red_backward(s, i, s->bar[rg_result(f, i, 0)]);
             break;
-        case RG_CUSTOM:
-            custom(s, i);
+        case RG_OWN:
             break;
         case RG_ALLOC:
         case RG_EXTENT:

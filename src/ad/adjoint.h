@@ -136,6 +136,11 @@ typedef struct rg_adj {
 _Noreturn void rg_adj_refuse(rg_adj *s, rg_loc loc, const char *hint, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Adds g to the cotangent of v, if v has one. */
+void rg_adj_add_bar(rg_adj *s, rg_val v, rg_val g);
+/* Puts back what tracked memory held before write i. */
+void rg_adj_undo_write(rg_adj *s, rg_iid i);
+
 /* forward.c: is write i one that the iterations of the parallel being reversed do together, and
  * that is therefore not done in its sweep? */
 bool rg_adj_is_left_out(const rg_adj *s, rg_iid i);

@@ -88,7 +88,7 @@ static void collect(const rg_fn *f, rg_rid r, rg_arena *a, accesses *out) {
     for (uint32_t k = 0; k < g->ins.n; k++) {
         rg_iid i = g->ins.at[k];
         const rg_ins *ins = rg_ins_at(f, i);
-        if (ins->op == RG_LOAD || rg_writes_element(ins) || ins->op == RG_COPY)
+        if (ins->op == RG_LOAD || rg_writes_element(ins) || ins->op == RG_COPY || ins->op == RG_PAIR)
             RG_PUSH(a, out, i);
         for (int n = 0; n < 2; n++)
             if (ins->region[n])
@@ -117,8 +117,8 @@ void rg_adj_onto_find(rg_adj *s, rg_iid parallel) {
         bool ok = o.kind == RG_RED_MIN || o.kind == RG_RED_MAX || o.kind == RG_RED_MUL;
         for (uint32_t q = 0; q < all.n; q++) {
             const rg_ins *x = rg_ins_at(f, all.at[q]);
-            if (x->op == RG_COPY ? x->array != o.array && x->array2 != o.array
-                                 : x->array != o.array || x->leaf != o.leaf)
+            if (x->op == RG_COPY || x->op == RG_PAIR ? x->array != o.array && x->array2 != o.array
+                                                     : x->array != o.array || x->leaf != o.leaf)
                 continue;
             ok &= x->op == RG_RMW && (rg_red)x->imm.i == o.kind;
         }

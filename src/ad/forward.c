@@ -238,7 +238,8 @@ static void hoist_allocs(rg_adj *s, rg_rid r, rg_rid outermost) {
         const rg_ins *ins = rg_ins_at(f, i);
         if (ins->op == RG_IF) {
             rg_rid side[2] = {ins->region[0], ins->region[1]};
-            hoist_allocs(s, side[0], outermost);
+            if (!rg_is_own_call(f, i))
+                hoist_allocs(s, side[0], outermost);
             hoist_allocs(s, side[1], outermost);
         } else if (ins->op == RG_PARALLEL) {
             s->snapshots[i] = (rg_wholes){0};
@@ -277,8 +278,18 @@ static void results(rg_adj *s, rg_iid i, rg_iid j) {
     }
 }
 
+/* A call with an adjoint by the user: the function, here. */
+static void own_call(rg_adj *s, rg_iid i, bool augmented) {
+    rg_rid r = rg_ins_at(s->f, i)->region[1];
+    region(s, r, augmented);
+    for (uint32_t k = 0; k < rg_ins_at(s->f, i)->nres; k++)
+        s->fwd[rg_result(s->f, i, k)] = s->fwd[rg_operand(s->f, rg_yield_of(s->f, r), k)];
+}
+
 static void branch(rg_adj *s, rg_iid i, bool augmented) {
     const rg_ins ins = *rg_ins_at(s->f, i);
+    if (rg_is_own_call(s->f, i))
+        return own_call(s, i, augmented);
     if (augmented && s->in_if == 0) {
         hoist_allocs(s, ins.region[0], ins.region[0]);
         hoist_allocs(s, ins.region[1], ins.region[1]);
@@ -521,8 +532,7 @@ static void instruction(rg_adj *s, rg_iid i, bool augmented) {
     case RG_RED:
         red(s, i);
         break;
-    case RG_CUSTOM:
-        s->fwd[rg_result(f, i, 0)] = s->fwd[rg_operand(f, i, 0)];
+    case RG_OWN:
         break;
     case RG_RECORDED: {
         /* The loop that made x need not run again; its backward sweep wants the result too. */

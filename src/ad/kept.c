@@ -93,7 +93,8 @@ static void candidates(rg_adj *s, rg_rid r, rg_kept *nest, rg_val *trips, int64_
         rg_iid i = rg_region_at(f, r)->ins.at[q];
         const rg_ins ins = *rg_ins_at(f, i);
         if (ins.op == RG_IF) {
-            candidates(s, ins.region[0], nest, trips, all);
+            if (!rg_is_own_call(f, i))
+                candidates(s, ins.region[0], nest, trips, all);
             candidates(s, ins.region[1], nest, trips, all);
         } else if (ins.op == RG_FOR) {
             rg_adj_keep_in(s, i, nest, trips, all);

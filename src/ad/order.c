@@ -29,7 +29,8 @@ static void look(rg_adj *s, rg_rid r, rg_iid loop, uses *u) {
         if (ins->op == RG_STORE && outside &&
             !rg_access_injective(f, i, rg_ins_at(f, loop)->parent))
             u->ordered = true;
-        if (ins->op == RG_RMW || ins->op == RG_COPY || ins->op == RG_PARALLEL)
+        if (ins->op == RG_RMW || ins->op == RG_COPY || ins->op == RG_PARALLEL ||
+            (ins->op == RG_PAIR && !ins->imm.i))
             u->ordered = true;
         for (int n = 0; n < 2; n++)
             if (ins->region[n])

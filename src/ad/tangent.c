@@ -439,12 +439,6 @@ static void region(tangent *t, rg_rid r) {
             }
             break;
         }
-        case RG_CUSTOM: { /* forward mode differentiates the function itself */
-            rg_val v = rg_result(f, i, 0), x = rg_operand(f, i, 0);
-            t->map[v] = t->map[x];
-            t->dot[v] = t->dot[x];
-            break;
-        }
         case RG_EXTENT: {
             rg_val v = rg_result(f, i, 0);
             t->map[v] = rg_b_extent(t->b, t->data[ins->array], (uint32_t)ins->imm.i);

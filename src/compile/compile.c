@@ -79,11 +79,6 @@ static void compile(rg_unit *u, const char *path, const char *text, size_t size,
     rg_opt_options opt = rg_debug_opt();
     u->marked = RG_NEW_N(u->arena, rg_fn *, u->module->kernels.n + 1);
     u->early = RG_NEW_N(u->arena, rg_early, u->module->kernels.n + 1);
-    for (uint32_t i = 0; i < u->module->customs.n; i++) {
-        rg_fn *f = u->module->customs.at[i].fn;
-        rg_ad_unmark(f);
-        rg_opt_run(f, &opt);
-    }
     for (uint32_t i = 0; i < u->module->kernels.n; i++) {
         rg_fn *f = u->module->kernels.at[i];
         rg_debug_stage(f, "lang");
@@ -93,16 +88,16 @@ static void compile(rg_unit *u, const char *path, const char *text, size_t size,
             rg_race_check(f->adjoint, &u->diags);
             rg_opt_run(f->adjoint, &opt);
         }
+        rg_fn *marked = rg_fn_clone(u->arena, f);
+        if (rg_ad_unmark(f)) {
+            rg_opt_run(marked, &opt);
+            u->marked[i] = marked;
+        }
         rg_opt_ssa(f, &opt);
         rg_debug_stage(f, "ssa");
         rg_race_check(f, &u->diags);
         rg_explain_early(u->arena, f, &u->early[i]);
         rg_opt_run(f, &opt);
-        rg_fn *marked = u->module->customs.n ? rg_fn_clone(u->arena, f) : NULL;
-        if (marked && rg_ad_unmark(f)) {
-            u->marked[i] = marked;
-            rg_opt_run(f, &opt);
-        }
         rg_debug_stage(f, "primal");
     }
 }

@@ -134,8 +134,9 @@ rg_compile_status rg_variant_build(rg_unit *u, uint32_t kernel, rg_mode mode,
         v->diags.arena = a;
         v->diags.sources = u->sources;
         v->fn = build(v, u,
-                      mode != RG_PRIMAL && u->marked[kernel] ? u->marked[kernel]
-                                                             : u->module->kernels.at[kernel],
+                      mode != RG_PRIMAL && mode != RG_TANGENT && u->marked[kernel]
+                          ? u->marked[kernel]
+                          : u->module->kernels.at[kernel],
                       mode, act, blocks);
     }
     if (!v || thrown == RG_THROW_MEMORY) {

@@ -546,6 +546,34 @@ void rg_b_copy(rg_build *b, rg_aid dst, rg_aid src, const rg_val *lead, uint32_t
     append(b, i);
 }
 
+/* --- adjoints by the user ------------------------------------------------------------------ */
+
+rg_val rg_b_own(rg_build *b) {
+    rg_iid i = new_ins(b, RG_OWN, NULL, 0);
+    append(b, i);
+    return rg_ins_add_result(b->fn, i, RG_BOOL);
+}
+
+rg_val rg_b_bar(rg_build *b, rg_type t) {
+    rg_iid i = new_ins(b, RG_BAR, NULL, 0);
+    append(b, i);
+    return rg_ins_add_result(b->fn, i, t);
+}
+
+void rg_b_give(rg_build *b, rg_val x, rg_val g) {
+    rg_val v[2] = {x, g};
+    append(b, new_ins(b, RG_GIVE, v, 2));
+}
+
+void rg_b_pair(rg_build *b, rg_aid a, rg_aid cotangent, bool sums) {
+    rg_iid i = new_ins(b, RG_PAIR, NULL, 0);
+    rg_ins *ins = rg_ins_at(b->fn, i);
+    ins->array = a;
+    ins->array2 = cotangent;
+    ins->imm.i = sums;
+    append(b, i);
+}
+
 /* --- structure ---------------------------------------------------------------------------- */
 
 static void add_regions(rg_fn *f, rg_iid i, uint32_t n) {

@@ -60,6 +60,12 @@ rg_aid rg_b_alloc(rg_build *b, const char *name, const rg_elem *elem, uint32_t r
                   const rg_val *extents, uint32_t flags);
 void rg_b_copy(rg_build *b, rg_aid dst, rg_aid src, const rg_val *lead, uint32_t nlead);
 
+/* Adjoints by the user: see ops.def. */
+rg_val rg_b_own(rg_build *b);
+rg_val rg_b_bar(rg_build *b, rg_type t);
+void rg_b_give(rg_build *b, rg_val x, rg_val g);
+void rg_b_pair(rg_build *b, rg_aid a, rg_aid cotangent, bool sums);
+
 /* Structure: the instruction with its (empty) regions and their arguments; the results exist for
  * all but `if`, whose results are made by rg_b_if_done from what its branches yielded. */
 rg_iid rg_b_if(rg_build *b, rg_val cond);

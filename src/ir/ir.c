@@ -16,6 +16,7 @@
 #define RGN RG_F_RGN
 #define NFX RG_F_NFX
 #define NFY RG_F_NFY
+#define FIXED RG_F_FIXED
 const rg_op_info rg_ops[RG_N_OPS] = {
     [RG_OP_NONE] = {.text = "none", .type = RG_T_NONE, .diff = RG_D_REFUSED},
 #define OP(id, text_, operands_, type_, flags_, diff_, dx, dy, dz, c_, spirv_)                     \
@@ -43,6 +44,7 @@ const rg_op_info rg_ops[RG_N_OPS] = {
 #undef RGN
 #undef NFX
 #undef NFY
+#undef FIXED
 
 rg_op rg_op_find(const char *text, size_t n) {
     for (int op = RG_OP_NONE + 1; op < RG_N_OPS; op++)
@@ -54,7 +56,7 @@ rg_op rg_op_find(const char *text, size_t n) {
 bool rg_op_is_pure(rg_op op) {
     /* red changes an accumulator in order; yield is control. */
     return op != RG_OP_NONE && op != RG_RED && op != RG_YIELD &&
-           !(rg_ops[op].flags & (RG_F_READ | RG_F_WRITE | RG_F_RGN));
+           !(rg_ops[op].flags & (RG_F_READ | RG_F_WRITE | RG_F_RGN | RG_F_FIXED));
 }
 
 const char *rg_red_name(rg_red r) {

@@ -27,6 +27,7 @@
  * Memory ops: ins.array, ins.leaf; operands: one index for each axis of the array, one for each
  * axis of the leaf, then the value (store, addto, rmw). rmw: imm.i = rg_red kind with
  * RG_INS_CAPTURE_NEW when the result is the new value, else the old; its result may be unused.
+ * pair (ops.def) names two arrays of one shape and stands for any use of either.
  * alloc: a local array comes to life here, once for each time the instruction runs; its operands
  * are its extents (i64); RG_ARR_GROW has none: it is one axis, and a store past the end grows it.
  * copy: array <- array2, whole. If array has more axes than array2, the operands are the leading
@@ -62,7 +63,8 @@ enum { /* flags of rg_op_info: see ops.def */
        RG_F_WRITE = 64,
        RG_F_RGN = 128,
        RG_F_NFX = 256,
-       RG_F_NFY = 512
+       RG_F_NFY = 512,
+       RG_F_FIXED = 1024
 };
 typedef enum rg_type_rule {
     RG_T_SAME,
@@ -229,22 +231,12 @@ typedef struct rg_activity {
     const uint8_t *wanted; /* which record arrays are filled, or read; NULL: all */
 } rg_activity;
 
-/* The adjoint that a user wrote for a device function: its parameters by value are fn's scalars,
- * the pointers that it adds gradients through are arrays of one element, the last parameter is the
- * cotangent of the result. */
-typedef struct rg_custom {
-    const char *name; /* of the device function */
-    uint32_t nargs;   /* scalars among its arguments: length of the chain of marks */
-    struct rg_fn *fn;
-} rg_custom;
-
 /* A translation unit after the front-end: struct types in declaration order and its kernels. */
 typedef struct rg_ir_module {
     rg_arena *arena;
     rg_sources *sources;
     RG_VEC(rg_elem *) structs;
     RG_VEC(struct rg_fn *) kernels;
-    RG_VEC(rg_custom) customs;
 } rg_ir_module;
 
 typedef struct rg_fn {
@@ -299,6 +291,10 @@ static inline rg_val rg_result(const rg_fn *f, rg_iid i, uint32_t k) {
 static inline rg_op rg_def_op(const rg_fn *f, rg_val v) {
     rg_iid d = f->vals.at[v].def;
     return d ? (rg_op)f->ins.at[d].op : RG_OP_NONE;
+}
+/* An `if` that is a call with an adjoint by the user: see RG_OWN in ops.def. */
+static inline bool rg_is_own_call(const rg_fn *f, rg_iid i) {
+    return f->ins.at[i].op == RG_IF && rg_def_op(f, rg_operand(f, i, 0)) == RG_OWN;
 }
 /* The yield that ends a region. */
 static inline rg_iid rg_yield_of(const rg_fn *f, rg_rid r) {

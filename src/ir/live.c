@@ -1,11 +1,12 @@
 /* One mark over instructions, values and arrays from what the outside can see.
  *
- * Roots are the writes to parameters and their shadows. A live instruction makes its operands live
- * and whatever decides that it runs (the conditions, bounds and `again` of the instructions around
- * it). A live result or argument of a loop makes that one carried value live: its initial value and
- * what is yielded for it; so a value that only feeds itself is never marked. A live load makes its
- * array live, and a live local array makes the writes to it live, so an array that is only written
- * goes with all its writes. A `loop` is taken to end: without effects it goes as well. */
+ * Roots are the writes to parameters and their shadows, and what an adjoint by the user gives. A
+ * live instruction makes its operands live and whatever decides that it runs (the conditions,
+ * bounds and `again` of the instructions around it). A live result or argument of a loop makes that
+ * one carried value live: its initial value and what is yielded for it; so a value that only feeds
+ * itself is never marked. A live load makes its array live, and a live local array makes the writes
+ * to it live, so an array that is only written goes with all its writes. A `loop` is taken to end:
+ * without effects it goes as well. */
 #include "ir/live.h"
 
 typedef struct marker {
@@ -83,6 +84,7 @@ static void visit_ins(marker *m, rg_iid i) {
         mark_array(m, ins->array);
         break;
     case RG_COPY:
+    case RG_PAIR:
         mark_array(m, ins->array);
         mark_array(m, ins->array2);
         break;
@@ -124,6 +126,8 @@ static void find_roots(marker *m, rg_rid r) {
         for (int s = 0; s < 2; s++)
             if (ins->region[s])
                 find_roots(m, ins->region[s]);
+        if (ins->op == RG_GIVE || ins->op == RG_PAIR)
+            mark_ins(m, i);
         if (!(rg_ops[ins->op].flags & RG_F_WRITE) || (m->ignored && m->ignored[i]))
             continue;
         if (rg_array_at(f, ins->array)->kind == RG_ARR_LOCAL)

@@ -77,10 +77,11 @@ static void collect(history *h, rg_rid r) {
     }
 }
 
-/* Never both in one run of the region that holds them? */
+/* Never both in one run of the region that holds them? An adjoint by the user and its function are,
+ * but the adjoint reads what is there before the function runs. */
 static bool exclusive(const rg_fn *f, rg_iid a, rg_iid b, rg_rid common) {
     rg_iid x = rg_ancestor_in(f, a, common), y = rg_ancestor_in(f, b, common);
-    return x == y && x != a && x != b && rg_ins_at(f, x)->op == RG_IF;
+    return x == y && x != a && x != b && rg_ins_at(f, x)->op == RG_IF && !rg_is_own_call(f, x);
 }
 
 /* May an instance of b, at or after (or unordered with) one of a, touch a's element? a's entry

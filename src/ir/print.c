@@ -152,6 +152,7 @@ static bool well_formed(const rg_fn *f, const rg_ins *i) {
     case RG_ALLOC:
         return i->array && i->array < f->arrays.n;
     case RG_COPY:
+    case RG_PAIR:
         return i->array && i->array < f->arrays.n && i->array2 && i->array2 < f->arrays.n;
     case RG_LOAD:
     case RG_STORE:
@@ -233,9 +234,13 @@ static void put_operands(printer *p, const rg_ins *i) {
         put_array(p, i->array);
         rg_text_format(p->out, ", %lld", (long long)i->imm.i);
         return;
-    case RG_CUSTOM:
-        rg_text_format(p->out, " %lld", (long long)i->imm.i);
-        break;
+    case RG_PAIR:
+        put(p, " ");
+        put_array(p, i->array);
+        put(p, ", ");
+        put_array(p, i->array2);
+        rg_text_format(p->out, ", %lld", (long long)i->imm.i);
+        return;
     case RG_WRAP:
         rg_text_format(p->out, " %s",
                        i->imm.i >= 0 && i->imm.i < RG_N_MEMS ? rg_mem_name((rg_mem)i->imm.i) : "?");

@@ -604,9 +604,13 @@ static void operands(reader *r, rg_ins *i, const defs *res, ids *out) {
             fail_at(r, at, "the array has no such axis");
         return;
     }
-    case RG_CUSTOM:
-        i->imm.i = (int64_t)number(r, INT32_MAX, "the number of a custom adjoint");
-        break;
+    case RG_PAIR:
+        i->array = array(r);
+        expect(r, ",");
+        i->array2 = array(r);
+        expect(r, ",");
+        i->imm.i = (int64_t)number(r, 1, "1 if there are only sums, or 0");
+        return;
     case RG_WRAP:
         i->imm.i = mem_type(r);
         break;

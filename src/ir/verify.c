@@ -258,6 +258,28 @@ static bool check_copy(walk *w, const rg_ins *ins) {
     return true;
 }
 
+static bool check_pair(walk *w, const rg_ins *ins) {
+    const rg_fn *f = w->f;
+    rg_aid ids[2] = {ins->array, ins->array2};
+    for (int k = 0; k < 2; k++) {
+        if (ids[k] == 0 || ids[k] >= f->arrays.n)
+            return fault(w, "names no array");
+        if (!w->alive[ids[k]])
+            return fault(w, "array '%s' is not allocated here", rg_array_at(f, ids[k])->name);
+    }
+    const rg_array *x = rg_array_at(f, ids[0]), *g = rg_array_at(f, ids[1]);
+    if (x->elem != g->elem || x->rank != g->rank || g->kind != RG_ARR_LOCAL)
+        return fault(w, "'%s' cannot be the cotangent of '%s'", g->name, x->name);
+    return (!ins->nopnd && !ins->nres) || fault(w, "it has operands or results");
+}
+
+static bool check_give(walk *w, const rg_ins *ins) {
+    if (ins->nopnd != 2 || ins->nres || opnd_type(w, ins, 0) != opnd_type(w, ins, 1) ||
+        !rg_type_is_float(opnd_type(w, ins, 0)))
+        return fault(w, "takes two floats of one type");
+    return true;
+}
+
 static const rg_ins *yield_of(walk *w, rg_rid r) {
     const rg_region *g = rg_region_at(w->f, r);
     return rg_ins_at(w->f, g->ins.at[g->ins.n - 1]);
@@ -455,6 +477,10 @@ static bool check_ins(walk *w, rg_iid i) {
         return check_alloc(w, ins);
     case RG_COPY:
         return check_copy(w, ins);
+    case RG_PAIR:
+        return check_pair(w, ins);
+    case RG_GIVE:
+        return check_give(w, ins);
     case RG_YIELD:
         return ins->nres == 0 || fault(w, "yield has results");
     case RG_RED:

@@ -229,7 +229,6 @@ struct rg_func {
     uint32_t visit;           /* for walks over calls: 0 new, 1 open, 2 done */
     bool tail_only;           /* its only return is its last statement */
     rg_func *adjoint;         /* by pragma; NULL: derived */
-    uint32_t custom;          /* of a device function that has one: 1 + index into the customs */
 };
 
 /* `#pragma retrograd adjoint(of) = by`, until all functions are known. */

@@ -1,9 +1,10 @@
 /* Adjoints by pragma: the two functions are found and their signatures compared.
  *
- * Of a device function `T f(A a, B b)` it is `static void g(A a, A *a_b, B b, B *b_b, T r_b)`, the
- * pointers only after parameters that hold floats. Of a kernel it is a kernel whose parameters are
- * those of f, its arrays const, each that holds floats followed by its gradient (of a value: a
- * pointer). docs/kernel-c.md says it in words. */
+ * Of a device function `T f(A a, const B *b)` it is
+ * `static void g(A a, A *a_b, const B *b, B *b_b, T r_b)`, the pointers a_b and b_b only after
+ * parameters that hold floats, r_b only if f returns a number. Of a kernel it is a kernel whose
+ * parameters are those of f, its arrays const, each that holds floats followed by its gradient (of
+ * a value: a pointer). docs/kernel-c.md says it in words. */
 #include "lang/custom.h"
 
 #include <string.h>
@@ -48,6 +49,20 @@ static bool is_const(const rg_ctype *t) {
     return t->is_const;
 }
 
+/* Of a device function: is there something whose cotangent an adjoint could start from? */
+static bool gives_floats(const rg_func *f) {
+    if (rg_ctype_is_float(f->type->base))
+        return f->params.n > 0;
+    if (f->type->base->kind != RG_C_VOID)
+        return false;
+    for (uint32_t k = 0; k < f->params.n; k++) {
+        const rg_ctype *t = f->params.at[k]->type;
+        if (t->kind == RG_C_PTR && holds_float(t) && !is_const(t->base))
+            return true;
+    }
+    return false;
+}
+
 static void wrong(rg_unit *u, const rg_func *f, const rg_func *g, uint32_t k, const char *want) {
     const rg_var *v = k < g->params.n ? g->params.at[k] : NULL;
     rg_error(
@@ -55,8 +70,9 @@ static void wrong(rg_unit *u, const rg_func *f, const rg_func *g, uint32_t k, co
         f->is_kernel
             ? "its parameters are those of the kernel, arrays const; each that holds floats is "
               "followed by a pointer to its gradient"
-            : "its parameters are those of the function, each that holds floats followed by a "
-              "pointer to what it gets; the last is the cotangent of the result",
+            : "its parameters are those of the function, pointers to const, each that holds floats "
+              "followed by a pointer to what it gets; the last is the cotangent of the result, "
+              "if it has one",
         "'%s' is no adjoint of '%s': parameter %u should be %s", g->name, f->name, k + 1, want);
 }
 
@@ -83,7 +99,7 @@ static bool fits(rg_unit *u, const rg_func *f, const rg_func *g) {
         }
         k++;
     }
-    if (!f->is_kernel) {
+    if (!f->is_kernel && f->type->base->kind != RG_C_VOID) {
         const rg_var *q = k < g->params.n ? g->params.at[k] : NULL;
         if (!q || !same(q->type, f->type->base)) {
             wrong(u, f, g, k, "the cotangent of the result, by value");
@@ -114,19 +130,12 @@ void rg_find_adjoints(rg_unit *u) {
                      "'%s' cannot be the adjoint of '%s'", g->name, f->name);
             continue;
         }
-        if (!f->is_kernel && (!rg_ctype_is_float(f->type->base) || !f->params.n)) {
-            rg_error(u->diags, a->of_loc,
-                     "return one number; a kernel may have an adjoint of any kind",
-                     "'%s' does not compute a float or double from its arguments", f->name);
-            continue;
-        }
-        bool pointers = false;
-        for (uint32_t k = 0; k < f->params.n; k++)
-            pointers |= f->params.at[k]->type->kind == RG_C_PTR;
-        if (!f->is_kernel && pointers) {
-            rg_error(u->diags, a->of_loc,
-                     "pass it the elements by value, or give the kernel that calls it an adjoint",
-                     "'%s' takes pointers: its adjoint has to be derived", f->name);
+        if (!f->is_kernel && !gives_floats(f)) {
+            rg_error(
+                u->diags, a->of_loc,
+                "return one number, or write through pointers and return nothing; a kernel may "
+                "have an adjoint of any kind",
+                "'%s' does not compute a float or double from its arguments", f->name);
             continue;
         }
         if (fits(u, f, g))

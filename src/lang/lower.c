@@ -141,84 +141,49 @@ void rg_lower_decl(rg_lower *l, rg_var *v) {
     rg_lower_init(l, v);
 }
 
-/* given: the scalars of the argument, if somebody asks for them. */
-static void bind_parameter(rg_lower *l, rg_var *v, rg_node *arg, rg_val *given) {
+void rg_bind_number(rg_lower *l, rg_var *v, rg_val x) {
+    if (is_fixed(v)) {
+        rg_bind_value(l, v, x);
+        return;
+    }
+    rg_bind_local(l, v, false);
+    rg_hidden_set(l, v->bind->array, x);
+}
+
+/* given: what the argument is, if somebody asks for it. */
+static void bind_parameter(rg_lower *l, rg_var *v, rg_node *arg, rg_given *given) {
     if (rg_ctype_is_arith(v->type)) {
         rg_val x = rg_lower_value(l, arg);
-        if (given)
-            *given = x;
-        rg_binding *b = RG_NEW(l->arena, rg_binding);
-        if (is_fixed(v)) {
-            b->vals = RG_NEW(l->arena, rg_val);
-            b->vals[0] = x;
-            v->bind = b;
-            return;
+        if (given) {
+            given->vals = RG_NEW(l->arena, rg_val);
+            given->vals[0] = x;
         }
-        rg_bind_local(l, v, false);
-        rg_hidden_set(l, v->bind->array, x);
+        rg_bind_number(l, v, x);
     } else if (v->type->kind == RG_C_PTR) {
         rg_ref p = rg_lower_pointer(l, arg);
         if (p.vals && !p.bad) {
             rg_error(l->diags, arg->loc, "copy it to a local first", "a value has no address");
             p.bad = true;
         }
+        if (given)
+            given->at = p;
         rg_bind_pointer(l, v, &p);
     } else {
         rg_ref p = rg_lower_place(l, arg);
-        if (given && !p.bad) {
-            const rg_val *from = rg_place_values(l, &p);
-            for (uint32_t k = 0; k < rg_ctype_leaves(v->type); k++)
-                given[k] = from[k];
+        if (given && rg_is_flat(v->type)) {
+            given->vals = rg_place_values(l, &p);
+            p = (rg_ref){.type = v->type, .bad = p.bad, .vals = given->vals};
         }
         rg_bind_place(l, v, &p);
     }
 }
 
-/* Result v of a call of f, whose adjoint the user wrote, marked with its arguments. */
-static rg_val mark_custom(rg_lower *l, const rg_func *f, rg_val v, const rg_val *given) {
-    if (!f->custom)
-        return v;
-    uint32_t n = l->unit->module->customs.at[f->custom - 1].nargs;
-    for (uint32_t k = 0; k < n; k++) {
-        rg_val x[2] = {v, given[k]};
-        v = rg_b_pure(l->b, RG_CUSTOM, rg_type_of(l->fn, v), x, 2,
-                      (int64_t)(f->custom - 1) * 1024 + k);
-    }
-    return v;
-}
-
-enum { MOST_INSTRUCTIONS = 1000000 };
-
-/* call = function "(" arguments ")": the function's body, here. */
-rg_val rg_lower_call(rg_lower *l, rg_node *n, rg_ref *result) {
-    rg_func *f = n->func;
+rg_val rg_lower_function(rg_lower *l, rg_func *f, rg_loc call, rg_ref *result) {
     rg_ctype *rt = f->type->base;
     bool arith = rg_ctype_is_arith(rt);
-    rg_val zero = arith ? rg_b_zero(l->b, rg_ctype_value(rt)) : 0;
+    l->b->loc = call;
+    rg_frame frame = {.up = l->frame, .func = f, .call = call};
     *result = rg_place_bad(l, rt);
-    if (l->fn->ins.n > MOST_INSTRUCTIONS) {
-        if (!l->too_large)
-            rg_error(l->diags, n->loc, "use loops instead of repeated calls",
-                     "the kernel is too large after inlining its functions");
-        l->too_large = true;
-        return zero;
-    }
-    /* every argument before any binding: an argument may call the same function */
-    rg_binding **bind = RG_NEW_N(l->arena, rg_binding *, n->nargs + 1);
-    rg_val *given = NULL;
-    uint32_t ngiven = 0;
-    if (f->custom)
-        given = RG_NEW_N(l->arena, rg_val, l->unit->module->customs.at[f->custom - 1].nargs + 1);
-    for (uint32_t i = 0; i < n->nargs; i++) {
-        l->b->loc = n->args[i]->loc;
-        bind_parameter(l, f->params.at[i], n->args[i], given ? given + ngiven : NULL);
-        ngiven += given ? rg_ctype_leaves(f->params.at[i]->type) : 0;
-        bind[i] = f->params.at[i]->bind;
-    }
-    for (uint32_t i = 0; i < n->nargs; i++)
-        f->params.at[i]->bind = bind[i];
-    l->b->loc = n->loc;
-    rg_frame frame = {.up = l->frame, .func = f, .call = n->loc};
     if (!f->tail_only) {
         frame.returned = rg_hidden_local(l, "returned", RG_BOOL);
         rg_hidden_set(l, frame.returned, rg_b_bool(l->b, false));
@@ -229,16 +194,16 @@ rg_val rg_lower_call(rg_lower *l, rg_node *n, rg_ref *result) {
     l->frame = &frame;
     rg_lower_stmt(l, f->body);
     l->frame = frame.up;
-    l->b->loc = n->loc;
+    l->b->loc = call;
     if (rt->kind == RG_C_VOID)
         return 0;
     if (frame.result) {
         rg_ref p = {.type = rt, .array = frame.result};
         if (arith)
-            return mark_custom(l, f, rg_place_load(l, &p), given);
+            return rg_place_load(l, &p);
         *result = p;
     } else if (arith) {
-        return mark_custom(l, f, frame.value ? frame.value : zero, given);
+        return frame.value ? frame.value : rg_b_zero(l->b, rg_ctype_value(rt));
     } else if (frame.place.type) {
         *result = frame.place;
     }
@@ -247,6 +212,37 @@ rg_val rg_lower_call(rg_lower *l, rg_node *n, rg_ref *result) {
         *result = (rg_ref){.type = rt, .vals = vals};
     }
     return 0;
+}
+
+enum { MOST_INSTRUCTIONS = 1000000 };
+
+/* call = function "(" arguments ")": the function's body, here. */
+rg_val rg_lower_call(rg_lower *l, rg_node *n, rg_ref *result) {
+    rg_func *f = n->func;
+    rg_ctype *rt = f->type->base;
+    if (l->fn->ins.n > MOST_INSTRUCTIONS) {
+        if (!l->too_large)
+            rg_error(l->diags, n->loc, "use loops instead of repeated calls",
+                     "the kernel is too large after inlining its functions");
+        l->too_large = true;
+        *result = rg_place_bad(l, rt);
+        return rg_ctype_is_arith(rt) ? rg_b_zero(l->b, rg_ctype_value(rt)) : 0;
+    }
+    /* every argument before any binding: an argument may call the same function */
+    rg_binding **bind = RG_NEW_N(l->arena, rg_binding *, n->nargs + 1);
+    bool own = f->adjoint && !f->is_kernel && !l->in_own;
+    rg_given *given = own ? RG_NEW_N(l->arena, rg_given, n->nargs + 1) : NULL;
+    for (uint32_t i = 0; i < n->nargs; i++) {
+        l->b->loc = n->args[i]->loc;
+        bind_parameter(l, f->params.at[i], n->args[i], own ? &given[i] : NULL);
+        bind[i] = f->params.at[i]->bind;
+    }
+    for (uint32_t i = 0; i < n->nargs; i++)
+        f->params.at[i]->bind = bind[i];
+    if (!own)
+        return rg_lower_function(l, f, n->loc, result);
+    *result = rg_place_bad(l, rt);
+    return rg_lower_own_call(l, n, given);
 }
 
 static const char *leaf_path(rg_lower *l, const rg_leaf *leaf, uint32_t *at) {
@@ -411,6 +407,8 @@ static void add_statics(rg_lower *l, rg_func *f, uint32_t number) {
     }
     for (uint32_t i = 0; i < f->calls.n; i++)
         add_statics(l, f->calls.at[i].func, number);
+    if (f->adjoint && !f->is_kernel)
+        add_statics(l, f->adjoint, number);
 }
 
 static void mark_written(rg_fn *f) {
@@ -446,42 +444,8 @@ static rg_fn *lower_kernel(rg_unit *u, rg_func *f, uint32_t number) {
     return l.fn;
 }
 
-static bool holds(const rg_fn *f, rg_op op) {
-    for (uint32_t i = 1; i < f->ins.n; i++)
-        if (f->ins.at[i].op == op)
-            return true;
-    return false;
-}
-
-/* Adjoints that the user wrote for device functions, each as a function of its own. */
-static void lower_customs(rg_unit *u, uint32_t *number) {
-    for (uint32_t i = 0; i < u->funcs.n; i++) {
-        rg_func *f = u->funcs.at[i];
-        if (!f->adjoint || f->is_kernel)
-            continue;
-        rg_custom c = {.name = f->name};
-        for (uint32_t k = 0; k < f->params.n; k++)
-            c.nargs += rg_ctype_leaves(f->params.at[k]->type);
-        for (uint32_t k = 0; k < f->params.n; k++)
-            if (!rg_is_flat(f->params.at[k]->type))
-                rg_error(u->diags, f->params.at[k]->loc, "pass the numbers one by one",
-                         "a struct with an array inside is passed to '%s', which has an adjoint of "
-                         "its own",
-                         f->name);
-        c.fn = lower_kernel(u, f->adjoint, ++*number);
-        if (!c.fn)
-            continue;
-        if (holds(c.fn, RG_PARALLEL))
-            rg_error(u->diags, f->adjoint->loc, "use a serial loop",
-                     "a parallel loop in '%s', the adjoint of a device function", f->adjoint->name);
-        RG_PUSH(u->arena, &u->module->customs, c);
-        f->custom = u->module->customs.n;
-    }
-}
-
 bool rg_lower_unit(rg_unit *u) {
     uint32_t number = 1u << 30; /* apart from the marks of earlier walks */
-    lower_customs(u, &number);
     for (uint32_t i = 0; i < u->funcs.n; i++) {
         rg_func *f = u->funcs.at[i];
         if (!f->is_kernel || !f->body)

@@ -18,6 +18,8 @@ typedef struct rg_ref {
     bool bad;       /* an error was reported */
     bool steps;     /* the last index may move: it is an element of an array */
     bool atomic;
+    bool cotangent; /* in an adjoint by the user: of an array's element; += is the adjoint's own */
+    bool sums;      /* ... which can only be added to */
     const rg_val *vals; /* not NULL: no memory, these are the values of its leaves */
     rg_aid array;
     uint32_t leaf; /* first leaf of the object */
@@ -64,15 +66,20 @@ typedef struct rg_lower {
     rg_build *b;
     rg_frame *frame;
     bool in_parallel;
-    uint32_t depth; /* of branches */
-    bool too_large; /* reported */
+    bool in_own;     /* in a function that has an adjoint by the user, or in that adjoint */
+    bool in_adjoint; /* in the latter */
+    uint32_t depth;  /* of branches */
+    bool too_large;  /* reported */
 } rg_lower;
 
 /* lower.c */
 bool rg_lower_unit(rg_unit *u);
 rg_val rg_lower_call(rg_lower *l, rg_node *n, rg_ref *result);
+/* The body of f, whose parameters are bound. */
+rg_val rg_lower_function(rg_lower *l, rg_func *f, rg_loc call, rg_ref *result);
 rg_binding *rg_bind(rg_lower *l, rg_var *v, rg_binding_kind k);
 void rg_bind_value(rg_lower *l, rg_var *v, rg_val x);
+void rg_bind_number(rg_lower *l, rg_var *v, rg_val x); /* a parameter, which may be assigned */
 /* Binds v to a fresh local object; zero: starts as zero. */
 void rg_bind_local(rg_lower *l, rg_var *v, bool zero);
 void rg_bind_place(rg_lower *l, rg_var *v, const rg_ref *from); /* to a copy of a struct */
@@ -87,6 +94,13 @@ bool rg_is_flat(const rg_ctype *t);
 rg_aid rg_hidden_local(rg_lower *l, const char *name, rg_type t);
 void rg_hidden_set(rg_lower *l, rg_aid a, rg_val v);
 rg_val rg_hidden_get(rg_lower *l, rg_aid a);
+
+/* lower_custom.c: a call of a function that has an adjoint by the user. given: its arguments. */
+typedef struct rg_given {
+    rg_val *vals; /* of a number or a struct: its leaves */
+    rg_ref at;    /* of a pointer */
+} rg_given;
+rg_val rg_lower_own_call(rg_lower *l, rg_node *n, const rg_given *given);
 
 /* lower_place.c */
 rg_ref rg_lower_place(rg_lower *l, rg_node *n);   /* lvalues, and struct values of any kind */

@@ -18,6 +18,17 @@ void rg_lower_atomic(rg_lower *l, rg_stmt *s) {
             store_result(l, a->result, p.vals[0], a->target->type);
         return;
     }
+    if (l->in_adjoint) {
+        if (p.cotangent && a->kind == RG_A_UPDATE && a->red == RG_RED_ADD &&
+            rg_type_is_float(rg_type_of(l->fn, v)))
+            rg_b_addto(l->b, p.array, p.leaf, p.idx, v, RG_INS_ACCUM); /* as without the pragma */
+        else
+            rg_error(l->diags, a->target->loc,
+                     "only sums onto gradients, += and -=, can be atomic in the adjoint of a "
+                     "device function",
+                     "an atomic operation that is no sum onto a gradient");
+        return;
+    }
     p.atomic = true;
     uint16_t flags = RG_INS_ATOMIC;
     const rg_binding *red = a->target->kind == RG_N_VAR ? a->target->var->bind : NULL;

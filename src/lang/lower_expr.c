@@ -5,6 +5,7 @@
 #include "lang/lower.h"
 
 #include "lang/builtin.h"
+#include "lang/check.h"
 
 rg_val rg_lower_convert(rg_lower *l, rg_val v, const rg_ctype *from, const rg_ctype *to) {
     rg_type t = rg_ctype_value(to);
@@ -218,13 +219,56 @@ static rg_val lower_conditional(rg_lower *l, rg_node *n) {
     return rg_result(l->fn, i, 0);
 }
 
-static rg_val lower_update(rg_lower *l, rg_node *n) {
+/* In an adjoint by the user: p += v onto a gradient, to which other iterations may add. */
+static void lower_sum(rg_lower *l, const rg_ref *p, rg_val v, bool minus) {
+    if (minus)
+        v = rg_b_op1(l->b, RG_NEG, v);
+    rg_b_addto(l->b, p->array, p->leaf, p->idx, v, RG_INS_ACCUM);
+}
+
+static rg_node *strip(rg_node *n) {
+    while (n->kind == RG_N_CAST && rg_ctype_is_arith(n->type) && rg_ctype_is_arith(n->a->type))
+        n = n->a;
+    return n;
+}
+
+/* x = x + e, x = e + x, x = x - e onto a gradient: e, else NULL. */
+static rg_node *added(rg_node *n) {
+    rg_node *s = strip(n->b);
+    if (s->kind != RG_N_BIN || (s->op != RG_ADD && s->op != RG_SUB))
+        return NULL;
+    if (rg_node_equal(strip(s->a), n->a))
+        return s->b;
+    return s->op == RG_ADD && rg_node_equal(strip(s->b), n->a) ? s->a : NULL;
+}
+
+static bool lower_assigned_sum(rg_lower *l, rg_node *n) {
+    rg_node *e = rg_ctype_is_float(n->type) ? added(n) : NULL;
+    if (!e)
+        return false;
+    rg_ref p = rg_lower_place(l, n->a);
+    if (p.bad || !p.cotangent)
+        return false;
+    rg_val v = rg_lower_value(l, e);
+    l->b->loc = n->loc;
+    lower_sum(l, &p, rg_lower_convert(l, v, e->type, n->type), strip(n->b)->op == RG_SUB);
+    return true;
+}
+
+static rg_val lower_update(rg_lower *l, rg_node *n, bool used) {
     const rg_ctype *t = n->a->type;
     rg_val rhs = 0;
     if (n->kind == RG_N_OPASSIGN)
         rhs = rg_lower_value(l, n->b);
     rg_ref p = rg_lower_place(l, n->a);
     l->b->loc = n->loc;
+    if (p.cotangent && !p.bad && !used && rg_ctype_is_float(t) &&
+        (n->op == RG_ADD || n->op == RG_SUB)) {
+        rg_type c = rg_ctype_value(n->compute);
+        rg_val v = n->kind == RG_N_INCDEC ? rg_b_real(l->b, c, 1) : rhs;
+        lower_sum(l, &p, rg_lower_convert(l, v, n->compute, t), n->op == RG_SUB);
+        return 0;
+    }
     rg_val old = rg_place_load(l, &p);
     rg_type ct = rg_ctype_value(n->compute);
     if (p.bad)
@@ -312,7 +356,7 @@ rg_val rg_lower_value(rg_lower *l, rg_node *n) {
     }
     case RG_N_OPASSIGN:
     case RG_N_INCDEC:
-        return lower_update(l, n);
+        return lower_update(l, n, true);
     case RG_N_CAST:
         if (n->type->kind == RG_C_BOOL)
             return rg_lower_cond(l, n->a);
@@ -358,6 +402,11 @@ void rg_lower_effect(rg_lower *l, rg_node *n) {
         rg_b_if_done(l->b, i);
     } else if (n->kind == RG_N_MATH) {
         rg_lower_math(l, n);
+    } else if (l->in_adjoint && n->kind == RG_N_ASSIGN && rg_ctype_is_arith(n->type) &&
+               lower_assigned_sum(l, n)) {
+        return;
+    } else if ((n->kind == RG_N_OPASSIGN || n->kind == RG_N_INCDEC) && rg_ctype_is_arith(n->type)) {
+        lower_update(l, n, false);
     } else if (rg_ctype_is_arith(n->type)) {
         rg_lower_value(l, n);
     } else if (n->type->kind == RG_C_PTR) {

@@ -105,6 +105,11 @@ static void bind_private(rg_lower *l, rg_var *v, const rg_binding *outer, bool c
 
 void rg_lower_parallel(rg_lower *l, rg_stmt *s) {
     rg_parallel *par = s->par;
+    if (l->in_adjoint) {
+        rg_error(l->diags, s->loc, "use a serial loop, or give the kernel an adjoint of its own",
+                 "a parallel loop in the adjoint of a device function");
+        return;
+    }
     if (l->in_parallel) {
         rg_error(l->diags, s->loc,
                  "call the function outside of the parallel loop, or use a plain for in it",

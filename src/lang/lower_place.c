@@ -281,9 +281,20 @@ rg_ref rg_lower_place(rg_lower *l, rg_node *n) {
     return p.bad ? rg_place_bad(l, n->type) : p;
 }
 
+/* In an adjoint by the user: p belongs to the gradient of a const array, to which all iterations
+ * add.
+ */
+static bool only_sums(rg_lower *l, const rg_ref *p) {
+    if (!p->bad && p->sums)
+        rg_error(l->diags, l->b->loc, "add to it as a statement, with += or -=",
+                 "'%s' is the gradient of a const array: other iterations may add to it as well",
+                 rg_array_at(l->fn, p->array)->name);
+    return !p->bad && p->sums;
+}
+
 rg_val rg_place_load(rg_lower *l, const rg_ref *p) {
     rg_type t = rg_ctype_value(p->type);
-    if (p->bad)
+    if (p->bad || only_sums(l, p))
         return rg_b_zero(l->b, t);
     if (p->vals)
         return p->vals[0];
@@ -291,7 +302,7 @@ rg_val rg_place_load(rg_lower *l, const rg_ref *p) {
 }
 
 void rg_place_store(rg_lower *l, const rg_ref *p, rg_val v) {
-    if (p->bad)
+    if (p->bad || only_sums(l, p))
         return;
     if (p->vals) {
         rg_error(l->diags, l->b->loc, "copy it to a local first", "a value cannot be assigned");
@@ -312,8 +323,9 @@ bool rg_is_flat(const rg_ctype *t) {
 rg_val *rg_place_values(rg_lower *l, const rg_ref *p) {
     uint32_t n = rg_ctype_leaves(p->type);
     rg_val *v = RG_NEW_N(l->arena, rg_val, n);
+    bool bad = p->bad || only_sums(l, p);
     for (uint32_t i = 0; i < n; i++) {
-        if (p->bad) /* of the right type: lowering goes on to find more errors */
+        if (bad) /* of the right type: lowering goes on to find more errors */
             v[i] = rg_b_zero(l->b,
                              rg_mem_value(rg_ctype_elem(l->unit->module, p->type)->leaves[i].mem));
         else if (p->vals)
@@ -365,7 +377,7 @@ static void copy_leaf(rg_lower *l, rg_ref to, rg_ref from, uint32_t k) {
 }
 
 void rg_place_copy(rg_lower *l, const rg_ref *to, const rg_ref *from) {
-    if (to->bad || from->bad)
+    if (to->bad || from->bad || only_sums(l, to) || only_sums(l, from))
         return;
     if (to->vals) {
         rg_error(l->diags, l->b->loc, "copy it to a local first", "a value cannot be assigned");

@@ -61,8 +61,9 @@ static void look(races *r, rg_rid region, bool sometimes) {
             look(r, x->region[0], sometimes);
             break;
         case RG_IF:
-            look(r, x->region[0], true);
-            look(r, x->region[1], true);
+            if (!rg_is_own_call(f, g->ins.at[i]))
+                look(r, x->region[0], true);
+            look(r, x->region[1], !rg_is_own_call(f, g->ins.at[i]) || sometimes);
             break;
         case RG_LOOP:
             look(r, x->region[0], sometimes);

@@ -207,9 +207,12 @@ static void walk_region(merger *m, rg_rid r) {
                 walk_region(m, rg_ins_at(f, i)->region[0]);
             }
             bump(m, w);
-        } else if (op == RG_ALLOC || op == RG_COPY) {
-            for (uint32_t l = 0; l < rg_array_at(f, ins->array)->elem->nleaves; l++)
-                m->version[key_of(m, ins->array, l)] = ++m->last_version;
+        } else if (op == RG_ALLOC || op == RG_COPY || op == RG_PAIR) {
+            for (int s = 0; s < (op == RG_PAIR ? 2 : 1); s++) {
+                rg_aid a = s ? ins->array2 : ins->array;
+                for (uint32_t l = 0; l < rg_array_at(f, a)->elem->nleaves; l++)
+                    m->version[key_of(m, a, l)] = ++m->last_version;
+            }
         } else if (rg_ops[op].flags & RG_F_WRITE) {
             m->version[key_of(m, ins->array, ins->leaf)] = ++m->last_version;
         }

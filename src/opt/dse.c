@@ -43,7 +43,7 @@ static bool overwrites(const rg_fn *f, const rg_ins *i) {
 }
 
 static bool reads(const rg_ins *i) {
-    return i->op == RG_LOAD || i->op == RG_EXTENT || i->nres || is_kept(i);
+    return i->op == RG_LOAD || i->op == RG_EXTENT || i->op == RG_PAIR || i->nres || is_kept(i);
 }
 
 static void both(dse *d, bool *used, bool *killed, const bool *u, const bool *k) {
@@ -135,7 +135,7 @@ static void summarise(dse *d, rg_rid r) {
         } else if (a && reads(i)) {
             used[a - 1] = true;
         }
-        if (i->op == RG_COPY && (from = d->number[i->array2]) != 0)
+        if ((i->op == RG_COPY || i->op == RG_PAIR) && (from = d->number[i->array2]) != 0)
             used[from - 1] = true;
     }
 }
@@ -175,7 +175,7 @@ static void clean(dse *d, rg_rid r, bool *live) {
             live[a - 1] = false;
         else if (a && reads(i))
             live[a - 1] = true;
-        if (i->op == RG_COPY && (from = d->number[i->array2]) != 0)
+        if ((i->op == RG_COPY || i->op == RG_PAIR) && (from = d->number[i->array2]) != 0)
             live[from - 1] = true;
     }
     rg_region *g = rg_region_at(f, r);

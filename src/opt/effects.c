@@ -41,11 +41,12 @@ static void collect(collector *c, rg_rid r, rg_ids *out, uint32_t *cap) {
             rg_ids t = e->touched[g->ins.at[k]];
             for (uint32_t j = 0; j < t.n; j++)
                 add(c, t.at[j], out, cap);
-        } else if (ins->op == RG_ALLOC || ins->op == RG_COPY) {
-            for (int s = 0; s < (ins->op == RG_COPY ? 2 : 1); s++) {
+        } else if (ins->op == RG_ALLOC || ins->op == RG_COPY || ins->op == RG_PAIR) {
+            for (int s = 0; s < (ins->op == RG_ALLOC ? 1 : 2); s++) {
                 rg_aid a = s ? ins->array2 : ins->array;
+                uint32_t written = s == 0 || ins->op == RG_PAIR;
                 for (uint32_t l = 0; l < rg_array_at(f, a)->elem->nleaves; l++)
-                    add(c, 2 * (e->key_base[a] + l) + (s == 0), out, cap);
+                    add(c, 2 * (e->key_base[a] + l) + written, out, cap);
             }
         } else if (rg_ops[ins->op].flags & (RG_F_READ | RG_F_WRITE)) {
             uint32_t written = (rg_ops[ins->op].flags & RG_F_WRITE) != 0;

@@ -348,6 +348,9 @@ static void walk_region(forwarder *w, rg_rid r) {
         } else if (op == RG_COPY) {
             whole(w, ins->array2, false);
             whole(w, ins->array, true);
+        } else if (op == RG_PAIR) {
+            whole(w, ins->array, true);
+            whole(w, ins->array2, true);
         } else if (rg_ops[op].flags & (RG_F_READ | RG_F_WRITE)) {
             forget(w, key_of(w, ins), 0);
         }

@@ -144,7 +144,7 @@ static void check_accesses(finder *d, rg_rid r) {
                 check_accesses(d, ins->region[s]);
         if (!(rg_ops[ins->op].flags & (RG_F_READ | RG_F_WRITE)) || ins->op == RG_ALLOC)
             continue;
-        if (ins->op == RG_COPY) {
+        if (ins->op == RG_COPY || ins->op == RG_PAIR) {
             for (int s = 0; s < 2; s++) {
                 rg_aid a = s ? ins->array2 : ins->array;
                 if (d->element[a])
@@ -412,7 +412,7 @@ static void summarise(finder *d, rg_rid r, summaries *out) {
         if (!(rg_ops[ins->op].flags & (RG_F_READ | RG_F_WRITE)) || d->vars->of_ins[i] ||
             ins->op == RG_ALLOC)
             continue;
-        if (ins->op == RG_COPY) {
+        if (ins->op == RG_COPY || ins->op == RG_PAIR) {
             add_whole(d, out, mark, ins->array, i);
             add_whole(d, out, mark, ins->array2, i);
             continue;
@@ -496,7 +496,7 @@ static void assign(finder *d, rg_rid r) {
             for (uint32_t c = 0; c < here.n; c++)
                 d->active[here.at[c]] = 0;
         } else if ((rg_ops[ins->op].flags & (RG_F_READ | RG_F_WRITE)) && !vars->of_ins[i] &&
-                   ins->op != RG_ALLOC && ins->op != RG_COPY) {
+                   ins->op != RG_ALLOC && ins->op != RG_COPY && ins->op != RG_PAIR) {
             uint32_t key = rg_effects_key(&d->e, ins);
             vars->of_ins[i] = d->active[key];
             if (!d->active[key] && (what_it_does(ins) & (DOES_STORE | DOES_ADD))) {
@@ -521,7 +521,7 @@ static void assign_locals(finder *d, rg_rid r) {
             if (ins->region[s])
                 assign_locals(d, ins->region[s]);
         if (!(rg_ops[ins->op].flags & (RG_F_READ | RG_F_WRITE)) || ins->op == RG_ALLOC ||
-            ins->op == RG_COPY)
+            ins->op == RG_COPY || ins->op == RG_PAIR)
             continue;
         uint32_t number;
         const uint32_t *element = d->element[ins->array];

@@ -35,5 +35,4 @@ void k(int n, float x[n]) {
 /* expect: 22:32: error: 'f3' cannot be the adjoint of 'f' */
 /* expect: 23:32: error: there is no function 'nothing' */
 /* expect: 24:27: error: 'g' does not compute a float or double from its arguments */
-/* expect: 25:27: error: 'h' takes pointers: its adjoint has to be derived */
-/* expect: way out: pass it the elements by value, or give the kernel that calls it an adjoint */
+/* expect: 4:22: error: 'f1' is no adjoint of 'h': parameter 1 should be 'x' of 'h', const */

@@ -93,6 +93,34 @@ static real inv(real v) { return 1 / (1.25f + v * v); }
 static real bound(real v) { return v / (1 + fabs(v)); }"""
 
 
+# Functions with adjoints by pragma, which are the true ones: gradients must be those of a program
+# without the pragmas. (name, signature, body, signature of the adjoint, its body)
+OWN = [
+    ("osum", "static real osum(const real *p, int m, real x)",
+     ["real s = 0;", "for (int i = 0; i < m; i++)", "    s += sin(p[i] * x);", "return s;"],
+     "static void osum_b(const real *p, real *p_b, int m, real x, real *x_b, real r_b)",
+     ["for (int i = 0; i < m; i++) {", "    real c = cos(p[i] * x) * r_b;", "    p_b[i] += c * x;",
+      "    *x_b += c * p[i];", "}"]),
+    ("omix", "static real omix(const real *p, real *o, real x)",
+     ["real t = *o;", "*o = 0.5f * t * *p + x;", "return sin(t + *p);"],
+     "static void omix_b(const real *p, real *p_b, const real *o, real *o_b, real x, real *x_b, real r_b)",
+     ["real c = cos(*o + *p) * r_b;", "(void)x;", "*x_b = *o_b;",
+      "*p_b += 0.5f * *o * *o_b + c;", "*o_b = 0.5f * *p * *o_b + c;"]),
+    ("ovec", "static void ovec(real *v, int m, real x)",
+     ["for (int i = 0; i < m; i++)", "    v[i] = 0.5f * v[i] + 0.25f * sin(x * v[m - 1 - i]);"],
+     "static void ovec_b(const real *v, real *v_b, int m, real x, real *x_b)",
+     ["real w[8];", "for (int i = 0; i < m; i++)", "    w[i] = v[i];", "for (int i = 0; i < m; i++)",
+      "    w[i] = 0.5f * v[i] + 0.25f * sin(x * w[m - 1 - i]);",
+      "for (int i = m - 1; i >= 0; i--) {", "    int j = m - 1 - i;",
+      "    real u = j < i ? w[j] : v[j], c = 0.25f * cos(x * u) * v_b[i];",
+      "    v_b[i] *= 0.5f;", "    v_b[j] = v_b[j] + c * x;", "    *x_b += c * u;", "}"]),
+    ("oline", "static real oline(const S0 *p, real x, const int *at)",
+     ["return p[0].a * x + p[0].b * p[0].b * (at[0] & 3);"],
+     "static void oline_b(const S0 *p, S0 *p_b, real x, real *x_b, const int *at, real r_b)",
+     ["p_b->a += x * r_b;", "p_b->b += 2 * p->b * (at[0] & 3) * r_b;", "*x_b += p->a * r_b;"]),
+]
+
+
 class Generator:
     def __init__(self, seed):
         self.r = random.Random(seed)
@@ -110,6 +138,7 @@ class Generator:
         self.task_index = None # names of the parallel loop's variables
         self.max_size = self.r.choice([25, 45, 70])
         self.returns = None
+        self.own = []        # names of functions with an adjoint of their own
 
     # -- small helpers --
     def chance(self, p):
@@ -394,6 +423,8 @@ class Generator:
         self.size += 1
         if self.size > self.max_size:
             return self.assign()
+        if self.own and self.chance(0.12):
+            return self.own_call()
         roll = self.r.random()
         if roll < 0.14:
             return self.local()
@@ -650,6 +681,57 @@ class Generator:
         self.arrays, self.scopes, self.size = saved_arrays, saved_scopes, saved_size
         self.in_function, self.returns = None, None
 
+    # -- functions that have an adjoint of their own --
+    def make_own(self):
+        for name, signature, body, adjoint, back in self.r.sample(OWN, self.pick([1, 2, 4])):
+            self.p.functions += [(signature, [Line(s) for s in body]), (adjoint, [Line(s) for s in back])]
+            self.p.head.append(f"#pragma retrograd adjoint({name}) = {name}_b")
+            self.own.append(name)
+
+    def rows(self, write):
+        """(array, C for a pointer to what may be read or written whole, its length)"""
+        out = []
+        for a in self.arrays:
+            if a.kind != "real" or a.name in ("u", "tmp") or not (self.writable if write else self.readable)(a):
+                continue
+            whole = a.local or a.role == "read" or (a.role == "free" and not self.task_index)
+            if len(a.extents) == 1 and whole:
+                out.append((a, a.name, a.extents[0]))
+            elif len(a.extents) == 2 and a.extents[1] == "m" and a.role in ("read", "own", "free") \
+                    and not (a.role == "own" and len(self.task_index or ()) > 1):
+                out.append((a, f"{a.name}[{self.subscripts_first(a)}]", "m"))
+        return out
+
+    def own_call(self):
+        f = self.pick(self.own)
+        places = self.real_places()
+        read, write = self.rows(False), self.rows(True)
+        x = self.bounded()
+        if not places:
+            return self.local()
+        if f == "osum" and read:
+            a, p, n = self.pick(read)
+            return [Line(f"{self.pick(places)()} = bound(osum({p}, {n}, {x}));")]
+        if f == "ovec" and write:
+            a, p, n = self.pick(write)
+            return [Line(f"ovec({p}, {n}, {x});")]
+        if f == "omix":
+            from_ = [a for a in self.arrays if a.kind == "real" and self.readable(a) and a.name != "u"]
+            to = [a for a in self.arrays if a.kind == "real" and self.writable(a) and a.name != "u"]
+            pairs = [(a, b) for a in from_ for b in to if a is not b]
+            if pairs:
+                a, b = self.pick(pairs)
+                call = f"omix(&{self.load(a)}, &{self.load(b)}, {x})"
+                return [Line(self.pick([f"{call};", f"real {self.name('v')} = {call};",
+                                        f"if ({call} > 0.3f) {self.pick(places)()} *= 0.5f;"]))]
+        if f == "oline":
+            s = [a for a in self.arrays if a.kind == "S0" and self.readable(a)]
+            at = [a for a in self.arrays if a.name in ("idx", "perm") and self.readable(a)]
+            if s and at:
+                return [Line(f"{self.pick(places)()} = bound(oline(&{self.pick(s).name}"
+                             f"[{self.index('n')}], {x}, &{self.pick(at).name}[{self.index('n')}]));")]
+        return self.assign()
+
     # -- tasks --
     def task(self, history=False):
         """A parallel loop over i (and j)."""
@@ -846,6 +928,8 @@ class Generator:
                 a.role = "free"
         for _ in range(r.randrange(0, 3)):
             self.make_function()
+        if self.chance(0.4):
+            self.make_own()
         body = []
         if self.chance(0.3):
             body.append(Line(self.pick(["real tmp[n];", "real tmp[6];"])))
