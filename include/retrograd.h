@@ -266,7 +266,8 @@ RG_API rg_status rg_launch_tangent(rg_kernel *k, const rg_arg *args, size_t n);
  * afterwards it is the tangent of what the kernel left. NULL: zero. product: to its data the
  * derivative of the argument's gradient in the direction is added, and cleared where the kernel
  * overwrote elements; on entry it is the derivative of the incoming gradient, zeros as a rule.
- * NULL: not wanted. */
+ * NULL: not wanted. Arguments that are one array have one direction and one product: give them to one
+ * of those arguments, or the same to all. */
 typedef struct rg_direction {
     rg_array *tangent;
     rg_array *product;

@@ -55,8 +55,8 @@ rg_captured rg_ad_captured(rg_arena *a, const rg_fn *f, const rg_activity *act, 
     bool matters = false;
     for (rg_aid k = 1; k < f->arrays.n; k++) {
         const rg_ir_array *r = rg_array_at(f, k);
-        matters |= by->array[k] && r->kind != RG_ARR_LOCAL && r->param < act->nparams &&
-                   act->active[r->param];
+        matters |= by->array[k] && r->kind != RG_ARR_LOCAL &&
+                   r->param < (act->own ? act->own : act->nparams) && act->active[r->param];
     }
     if (!matters)
         return RG_CAPTURED_CONSTANT;

@@ -1,7 +1,8 @@
 /* primal:   a copy
  * tangent:  rg_ad_tangent -> optimised
  * adjoint:  rg_ad_adjoint -> optimised -> stencils gathered, accumulation decided -> optimised
- * hvp:      the tangent of the optimised adjoint
+ * hvp:      the tangent of the optimised adjoint; for what atomics captured it wants a tangent that
+ *           records
  *
  * Differentiation adds to the unit's table of source locations too, so both arenas are guarded. */
 #include "compile/compile.h"
@@ -35,14 +36,16 @@ static void accumulate(rg_fn *f, const rg_activity *act) {
         optimise(f);
 }
 
-/* The activity of a function that has record arrays after the kernel's parameters. */
-static rg_activity with_records(rg_arena *a, const rg_activity *act, uint32_t n) {
-    rg_activity x = {.nparams = n, .active = RG_NEW_N(a, uint8_t, n + 1)};
+/* The activity of a function that has record arrays after the kernel's parameters; dots: what they
+ * hold has tangents, which are recorded as well. */
+static rg_activity with_records(rg_arena *a, const rg_activity *act, const rg_fn *f, bool dots) {
+    uint32_t n = f->params.n;
+    rg_activity x = {.nparams = n, .active = RG_NEW_N(a, uint8_t, n + 1), .own = act->nparams};
     if (act->group)
         x.group = RG_NEW_N(a, uint32_t, n + 1);
     for (uint32_t k = 0; k < n; k++) {
         bool own = k < act->nparams;
-        x.active[k] = own ? act->active[k] : 0;
+        x.active[k] = own ? act->active[k] : dots && rg_elem_has_float(f->params.at[k].elem);
         if (x.group) /* numbers that no other parameter has */
             x.group[k] = own ? act->group[k] : UINT32_MAX - k;
     }
@@ -64,7 +67,16 @@ static rg_fn *build(rg_variant *v, const rg_unit *u, const rg_fn *f, rg_mode mod
         rg_ad_privatise(primal, act);
         return primal;
     }
-    bool prepared;
+    bool prepared, recording = mode == RG_RECORD_TANGENT;
+    if (recording) {
+        rg_fn *primal = rg_ad_recording(a, f, act->wanted, &v->diags);
+        if (!primal)
+            return NULL;
+        rg_ad_unmark(primal);
+        optimise(primal);
+        f = primal;
+        mode = RG_TANGENT;
+    }
     if (f->adjoint && mode != RG_TANGENT) {
         rg_fn *own = rg_ad_custom_kernel(a, f, act);
         rg_debug_stage(own, "ad");
@@ -83,7 +95,8 @@ static rg_fn *build(rg_variant *v, const rg_unit *u, const rg_fn *f, rg_mode mod
     f = rg_ad_prepare(a, f, act, mode, &v->diags, &prepared);
     if (!f)
         return NULL;
-    rg_activity all = with_records(a, act, f->params.n);
+    rg_activity all = with_records(a, act, f, recording);
+    rg_activity dots = with_records(a, act, f, true);
     act = &all;
     rg_debug_stage((rg_fn *)f, "prepare");
     if (prepared)
@@ -99,7 +112,7 @@ static rg_fn *build(rg_variant *v, const rg_unit *u, const rg_fn *f, rg_mode mod
     rg_debug_stage(g, "ad");
     optimise(g);
     if (mode == RG_HVP) {
-        g = rg_ad_tangent(a, g, act, &o, &v->diags);
+        g = rg_ad_tangent(a, g, &dots, &o, &v->diags);
         if (!g || v->diags.errors)
             return NULL;
         rg_debug_stage(g, "ad");

@@ -66,7 +66,7 @@ const char *rg_red_name(rg_red r) {
 }
 
 const char *rg_mode_name(rg_mode m) {
-    static const char *const names[] = {"primal", "tangent", "adjoint", "hvp", "record"};
+    static const char *const names[] = {"primal", "tangent", "adjoint", "hvp", "record", "recordtangent"};
     return (unsigned)m < sizeof names / sizeof *names ? names[m] : "none";
 }
 

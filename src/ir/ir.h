@@ -218,8 +218,16 @@ typedef struct rg_scalar {
     const char *path; /* "" or ".a.x" or ".m[0][1]": C text after the parameter's name */
 } rg_scalar;
 
-/* RG_RECORD is a primal that also fills record arrays (ad.h): never the mode of an rg_fn itself. */
-typedef enum rg_mode { RG_PRIMAL, RG_TANGENT, RG_ADJOINT, RG_HVP, RG_RECORD } rg_mode;
+/* RG_RECORD and RG_RECORD_TANGENT are a primal and a tangent that also fill record arrays (ad.h):
+ * never the mode of an rg_fn itself. */
+typedef enum rg_mode {
+    RG_PRIMAL,
+    RG_TANGENT,
+    RG_ADJOINT,
+    RG_HVP,
+    RG_RECORD,
+    RG_RECORD_TANGENT
+} rg_mode;
 const char *rg_mode_name(rg_mode m); /* "primal" ... */
 
 /* What carries a gradient, and which parameters share memory: decided at launch. */
@@ -227,6 +235,7 @@ typedef struct rg_activity {
     uint32_t nparams;
     uint8_t *active; /* [nparams] array or scalar parameter has a gradient (tangent) */
     uint32_t *group; /* [nparams] parameters bound to the same array share a number; NULL: none */
+    uint32_t own;    /* parameters that are the kernel's, before its record arrays; 0: all */
     bool alone;      /* adjoint: no record arrays but those of captures */
     const uint8_t *wanted; /* which record arrays are filled, or read; NULL: all */
 } rg_activity;

@@ -5,16 +5,32 @@
  * the direction to the products
  *
  * What the second wants from before the kernel ran (ad.h: RG_ARR_BEFORE) is copied first, values
- * and directions alike. */
-#include "runtime/launch.h"
+ * and directions alike. What the first captures atomically it records, and the tangents of that.
+ *
+ * Arguments that are one array have one direction and one product: those of the first of them. As
+ * in record.c each but the first gets a gradient and a product of its own, added when all has run.
+ */
+#include "runtime/record.h"
 
 #include <string.h>
 
 typedef struct part {
+    rg_direction d;
     unsigned char *dot, *product;
-    rg_memory own_dot, own_product; /* what the caller did not give */
-    rg_memory before, before_dot;   /* what the kernel overwrites */
+    rg_memory own_dot, own_product; /* what the caller did not give, or shares */
+    rg_memory own_gradient;
+    rg_memory before, before_dot; /* what the kernel overwrites */
 } part;
+
+typedef struct product {
+    part *parts;           /* [params] */
+    rg_recorded *recorded; /* [records.all] */
+    rg_memory records, record_dots;
+} product;
+
+static uint32_t first_of(const rg_kernel *k, uint32_t i) {
+    return k->same[i] ? k->same[i] - 1 : i;
+}
 
 static rg_status bad(const rg_kernel *k, uint32_t i, const char *which, const char *what) {
     return rg_fail(k->module->ctx, RG_ERROR_ARGUMENT, "kernel '%s': the %s of '%s' %s", k->fn->name,
@@ -49,15 +65,15 @@ static rg_status check(rg_kernel *k, const rg_arg *args, uint32_t i, rg_array *x
 }
 
 /* Tangents and products must be apart from each other and from all else. */
-static rg_status check_apart(rg_kernel *k, const rg_arg *args, const rg_direction *d) {
+static rg_status check_apart(rg_kernel *k, const rg_arg *args, const part *parts) {
     for (uint32_t i = 0; i < k->nparams; i++)
         for (int one = 0; one < 2; one++) {
-            rg_array *x = one ? d[i].product : d[i].tangent;
+            rg_array *x = one ? parts[i].d.product : parts[i].d.tangent;
             const char *which = one ? "product" : "direction";
             for (uint32_t j = 0; x && j < k->nparams; j++) {
                 const rg_binding *b = &k->bindings[j];
                 size_t n = bytes_of(k, args, j);
-                rg_array *t = d[j].tangent, *p = d[j].product;
+                rg_array *t = parts[j].d.tangent, *p = parts[j].d.product;
                 bool same_t = j == i && !one, same_p = j == i && one;
                 if (meet(rg_array_data(x), b->data, x->bytes, n) ||
                     meet(rg_array_data(x), b->shadow, x->bytes, n) ||
@@ -70,16 +86,46 @@ static rg_status check_apart(rg_kernel *k, const rg_arg *args, const rg_directio
     return RG_OK;
 }
 
-static rg_status make(rg_kernel *k, const rg_arg *args, uint32_t i, rg_array *given, rg_memory *own,
-                      unsigned char **at) {
-    if (given) {
-        *at = rg_array_data(given);
-        return RG_OK;
+/* The directions by argument, those of one array together. */
+static rg_status sort_directions(rg_kernel *k, const rg_direction *d, part *parts) {
+    for (uint32_t i = 0; i < k->nparams; i++) {
+        rg_direction *to = &parts[first_of(k, i)].d;
+        bool clash = (d[i].tangent && to->tangent && d[i].tangent != to->tangent) ||
+                     (d[i].product && to->product && d[i].product != to->product);
+        if (clash)
+            return rg_fail(k->module->ctx, RG_ERROR_ARGUMENT,
+                           "kernel '%s': '%s' and '%s' are one array, which has one direction and "
+                           "one product: give them to one of the two",
+                           k->fn->name, k->params[i].name, k->params[first_of(k, i)].name);
+        if (d[i].tangent)
+            to->tangent = d[i].tangent;
+        if (d[i].product)
+            to->product = d[i].product;
     }
+    return RG_OK;
+}
+
+static rg_status own(rg_kernel *k, const rg_arg *args, uint32_t i, rg_memory *m,
+                     unsigned char **at) {
     rg_device *dev = k->module->dev;
-    rg_status s = dev->ops->alloc(dev, bytes_of(k, args, i) + 1, own);
-    *at = own->at;
+    rg_status s = dev->ops->alloc(dev, bytes_of(k, args, i) + 1, m);
+    *at = m->at;
     return s;
+}
+
+static rg_status make_part(rg_kernel *k, const rg_arg *args, uint32_t i, part *parts) {
+    part *p = &parts[i];
+    unsigned char *gradient;
+    rg_status s;
+    if (k->same[i]) {
+        p->dot = parts[first_of(k, i)].dot;
+        s = own(k, args, i, &p->own_product, &p->product);
+        return s == RG_OK ? own(k, args, i, &p->own_gradient, &gradient) : s;
+    }
+    p->dot = p->d.tangent ? rg_array_data(p->d.tangent) : NULL;
+    p->product = p->d.product ? rg_array_data(p->d.product) : NULL;
+    s = p->dot ? RG_OK : own(k, args, i, &p->own_dot, &p->dot);
+    return s != RG_OK || p->product ? s : own(k, args, i, &p->own_product, &p->product);
 }
 
 static rg_status copy_of(rg_kernel *k, const rg_arg *args, uint32_t i, const unsigned char *from,
@@ -113,55 +159,100 @@ static rg_status keep_before(rg_kernel *k, const rg_arg *args, const rg_program 
     return RG_OK;
 }
 
-static rg_status before_writes(rg_kernel *k, const rg_arg *args, const rg_direction *d) {
+static rg_status before_writes(rg_kernel *k, const rg_arg *args, const part *parts) {
     rg_status s = rg_launch_before_writes(k, args);
     for (uint32_t i = 0; i < k->nparams && s == RG_OK; i++) {
         if (args[i].gradient)
             s = rg_array_before_write(args[i].gradient);
-        if (s == RG_OK && d[i].tangent)
-            s = rg_array_before_write(d[i].tangent);
-        if (s == RG_OK && d[i].product)
-            s = rg_array_before_write(d[i].product);
+        if (s == RG_OK && parts[i].d.tangent)
+            s = rg_array_before_write(parts[i].d.tangent);
+        if (s == RG_OK && parts[i].d.product)
+            s = rg_array_before_write(parts[i].d.product);
     }
     return s;
 }
 
-static void wrote(rg_kernel *k, const rg_arg *args, const rg_direction *d) {
+static void wrote(rg_kernel *k, const rg_arg *args, const part *parts) {
     rg_launch_wrote(k, args);
     for (uint32_t i = 0; i < k->nparams; i++) {
         if (args[i].gradient)
             rg_array_wrote(args[i].gradient, RG_DEPENDS_KEEP);
-        if (d[i].tangent)
-            rg_array_wrote(d[i].tangent, RG_DEPENDS_KEEP);
-        if (d[i].product)
-            rg_array_wrote(d[i].product, RG_DEPENDS_KEEP);
+        if (parts[i].d.tangent)
+            rg_array_wrote(parts[i].d.tangent, RG_DEPENDS_KEEP);
+        if (parts[i].d.product)
+            rg_array_wrote(parts[i].d.product, RG_DEPENDS_KEEP);
     }
 }
 
-static rg_status run(rg_kernel *k, const rg_arg *args, const rg_direction *d, part *parts) {
-    rg_program *tangent, *product;
-    rg_status s = rg_launch_fitting(k, RG_HVP, &product);
+/* Room for what the tangent captures and for its tangents. */
+static rg_status make_records(rg_kernel *k, const rg_program *p, product *out) {
+    rg_device *dev = k->module->dev;
+    size_t bytes;
+    if (!k->records.all)
+        return RG_OK;
+    out->recorded = rg_ctx_alloc(k->module->ctx, k->records.all * sizeof *out->recorded);
+    if (!out->recorded)
+        return RG_ERROR_MEMORY;
+    rg_status s = rg_record_layout(p, out->recorded, &bytes);
     if (s == RG_OK)
-        s = rg_launch_program(k, RG_TANGENT, k->active, &tangent);
-    for (uint32_t i = 0; i < k->nparams && s == RG_OK; i++) {
-        if (!k->active[i])
-            continue;
-        s = make(k, args, i, d[i].tangent, &parts[i].own_dot, &parts[i].dot);
-        if (s == RG_OK)
-            s = make(k, args, i, d[i].product, &parts[i].own_product, &parts[i].product);
+        s = dev->ops->alloc(dev, bytes, &out->records);
+    if (s == RG_OK)
+        s = dev->ops->alloc(dev, bytes, &out->record_dots);
+    for (uint32_t i = 0; i < k->records.all && s == RG_OK; i++) {
+        unsigned char *dots = out->record_dots.at + out->recorded[i].offset;
+        k->bindings[k->nparams + i] =
+            (rg_binding){.data = out->records.at + out->recorded[i].offset,
+                         .shadow = dots, /* for the tangent */
+                         .dot = dots,    /* for the product */
+                         .shape = out->recorded[i].shape};
     }
+    return s;
+}
+
+/* Adds what the arguments that are one array got to the first of them. */
+static rg_status add_shared(rg_kernel *k, const rg_arg *args, part *parts) {
+    rg_device *dev = k->module->dev;
+    bool any = false;
+    for (uint32_t i = 0; i < k->nparams; i++)
+        any |= parts[i].own_gradient.base != NULL;
+    rg_status s = any ? dev->ops->sync(dev) : RG_OK;
+    for (uint32_t i = 0; i < k->nparams && s == RG_OK; i++) {
+        if (!parts[i].own_gradient.base)
+            continue;
+        const rg_elem *e = k->fn->params.at[i].elem;
+        uint32_t to = first_of(k, i);
+        size_t count = args[i].array ? args[i].array->count : 1;
+        s = rg_record_add(dev, e, count, k->bindings[to].shadow, parts[i].own_gradient.at);
+        if (s == RG_OK)
+            s = rg_record_add(dev, e, count, parts[to].product, parts[i].product);
+    }
+    return s;
+}
+
+static rg_status run(rg_kernel *k, const rg_arg *args, product *out) {
+    part *parts = out->parts;
+    rg_program *tangent, *second;
+    rg_status s = rg_launch_fitting(k, RG_HVP, &second);
     if (s == RG_OK)
-        s = keep_before(k, args, product, parts);
+        s = rg_program_get_recording(second, &tangent);
     if (s == RG_OK)
-        s = before_writes(k, args, d);
+        s = rg_launch_prepare(k, &tangent, 1);
+    for (uint32_t i = 0; i < k->nparams && s == RG_OK; i++)
+        if (k->active[i])
+            s = make_part(k, args, i, parts);
+    if (s == RG_OK)
+        s = make_records(k, second, out);
+    if (s == RG_OK)
+        s = keep_before(k, args, second, parts);
+    if (s == RG_OK)
+        s = before_writes(k, args, parts);
     if (s != RG_OK)
         return s;
-    unsigned char *gradient;
     for (uint32_t i = 0; i < k->nparams; i++) {
         rg_binding *b = &k->bindings[i];
-        gradient = b->shadow;
+        unsigned char *gradient = b->shadow;
         b->shadow = parts[i].dot; /* where the tangent's program looks */
-        b->dot = gradient;
+        b->dot = parts[i].own_gradient.base ? parts[i].own_gradient.at : gradient;
     }
     s = rg_launch_run(tangent, k->bindings);
     for (uint32_t i = 0; i < k->nparams; i++) {
@@ -173,9 +264,25 @@ static rg_status run(rg_kernel *k, const rg_arg *args, const rg_direction *d, pa
             b->data = parts[i].before.at;
     }
     if (s == RG_OK)
-        s = rg_launch_run(product, k->bindings);
-    wrote(k, args, d);
+        s = rg_launch_run(second, k->bindings);
+    if (s == RG_OK)
+        s = add_shared(k, args, parts);
+    wrote(k, args, parts);
     return s;
+}
+
+static rg_status check_directions(rg_kernel *k, const rg_arg *args, const rg_direction *d,
+                                  part *parts) {
+    rg_status s = RG_OK;
+    for (uint32_t i = 0; i < k->nparams && s == RG_OK; i++) {
+        if (d[i].tangent)
+            s = check(k, args, i, d[i].tangent, "direction");
+        if (s == RG_OK && d[i].product)
+            s = check(k, args, i, d[i].product, "product");
+    }
+    if (s == RG_OK)
+        s = sort_directions(k, d, parts);
+    return s == RG_OK ? check_apart(k, args, parts) : s;
 }
 
 rg_status rg_hvp(rg_kernel *k, const rg_arg *args, const rg_direction *directions, size_t n) {
@@ -186,46 +293,36 @@ rg_status rg_hvp(rg_kernel *k, const rg_arg *args, const rg_direction *direction
     rg_device *dev = k->module->dev;
     if (n && !directions)
         return rg_fail(ctx, RG_ERROR_ARGUMENT, "kernel '%s': the directions are null", k->fn->name);
-    if (k->records.captures)
-        return rg_fail(ctx, RG_ERROR_UNSUPPORTED,
-                       "kernel '%s' captures values atomically, which a Hessian-vector product "
-                       "does not record: take differences of gradients",
-                       k->fn->name);
     bool any = false;
-    for (uint32_t i = 0; i < k->nparams && s == RG_OK; i++) {
+    for (uint32_t i = 0; i < k->nparams; i++)
         any |= k->active[i];
-        if (k->same[i])
-            s = rg_fail(ctx, RG_ERROR_UNSUPPORTED,
-                        "kernel '%s': '%s' and '%s' are one array, which a Hessian-vector product "
-                        "does not support: give them arrays of their own",
-                        k->fn->name, k->params[i].name, k->params[k->same[i] - 1].name);
-        if (s == RG_OK && directions[i].tangent)
-            s = check(k, args, i, directions[i].tangent, "direction");
-        if (s == RG_OK && directions[i].product)
-            s = check(k, args, i, directions[i].product, "product");
-    }
-    if (s == RG_OK)
-        s = check_apart(k, args, directions);
-    if (s != RG_OK)
-        return s;
-    if (!any)
-        return rg_launch(k, args, n);
-    size_t size = k->nparams * sizeof(part);
-    part *parts = rg_ctx_alloc(ctx, size);
-    if (!parts)
+    size_t size = (k->nparams + 1) * sizeof(part);
+    product p = {.parts = rg_ctx_alloc(ctx, size)};
+    if (!p.parts)
         return RG_ERROR_MEMORY;
-    memset(parts, 0, size);
-    s = run(k, args, directions, parts);
+    memset(p.parts, 0, size);
+    s = check_directions(k, args, directions, p.parts);
+    if (s != RG_OK || !any) {
+        rg_ctx_free(ctx, p.parts, size);
+        return s == RG_OK ? rg_launch(k, args, n) : s;
+    }
+    s = run(k, args, &p);
     rg_status done = dev->ops->sync(dev); /* what is freed now is in use until then */
     if (s == RG_OK)
         s = done;
     for (uint32_t i = 0; i < k->nparams; i++) {
-        rg_memory *own[4] = {&parts[i].own_dot, &parts[i].own_product, &parts[i].before,
-                             &parts[i].before_dot};
-        for (int m = 0; m < 4; m++)
-            if (own[m]->base)
-                dev->ops->free(dev, own[m]);
+        part *x = &p.parts[i];
+        rg_memory *own_memory[5] = {&x->own_dot, &x->own_product, &x->own_gradient, &x->before,
+                                    &x->before_dot};
+        for (int m = 0; m < 5; m++)
+            if (own_memory[m]->base)
+                dev->ops->free(dev, own_memory[m]);
     }
-    rg_ctx_free(ctx, parts, size);
+    if (p.records.base)
+        dev->ops->free(dev, &p.records);
+    if (p.record_dots.base)
+        dev->ops->free(dev, &p.record_dots);
+    rg_ctx_free(ctx, p.recorded, k->records.all * sizeof *p.recorded);
+    rg_ctx_free(ctx, p.parts, size);
     return s;
 }

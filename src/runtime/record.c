@@ -32,15 +32,8 @@ typedef struct kept {
 
 enum {
     RECORD_ALIGN = 64,
-    MOST_AXES = 16,       /* of a record array */
     MOST_KEPT = 256 << 20 /* bytes of what could be had again */
 };
-
-/* A record array (ad.h): values that atomics captured in the launch, results of its reductions. */
-typedef struct recorded {
-    size_t offset; /* in the record's memory */
-    int64_t shape[MOST_AXES];
-} recorded;
 
 struct rg_record {
     rg_handle handle;
@@ -49,8 +42,8 @@ struct rg_record {
     rg_program *adjoint; /* NULL: nothing is active */
     bool done;
     unsigned char *values;
-    recorded *recorded; /* [kernel->records.all] NULL: nothing is */
-    rg_memory memory;   /* of all of them */
+    rg_recorded *recorded; /* [kernel->records.all] NULL: nothing is */
+    rg_memory memory;      /* of all of them */
     kept params[];
 };
 
@@ -196,7 +189,7 @@ static rg_status choose(const rg_program *adjoint, bool *all) {
     size_t left = rg_debug_asked("alone") ? 0 : MOST_KEPT;
     *all = true;
     for (uint32_t i = 0; i < k->records.all; i++) {
-        int64_t shape[MOST_AXES];
+        int64_t shape[RG_RECORD_AXES];
         size_t bytes = 0;
         k->kept[i] = 1;
         if (i < k->records.captures || !rg_program_reads_record(adjoint, i))
@@ -213,31 +206,37 @@ static rg_status choose(const rg_program *adjoint, bool *all) {
     return RG_OK;
 }
 
+rg_status rg_record_layout(const rg_program *adjoint, rg_recorded *list, size_t *bytes) {
+    const rg_kernel *k = adjoint->kernel;
+    memset(list, 0, k->records.all * sizeof *list);
+    *bytes = 0;
+    for (uint32_t i = 0; i < k->records.all; i++) {
+        size_t more;
+        list[i].offset = *bytes;
+        if (!rg_program_reads_record(adjoint, i))
+            continue;
+        rg_status s = record_shape(adjoint, i, list[i].shape, &more);
+        if (s != RG_OK)
+            return s;
+        if (more >= SIZE_MAX / 4 - *bytes)
+            return rg_fail_memory(k->module->ctx);
+        *bytes += (more + RECORD_ALIGN) / RECORD_ALIGN * RECORD_ALIGN;
+    }
+    *bytes += RECORD_ALIGN;
+    return RG_OK;
+}
+
 /* Memory for what the launch keeps, in one piece; those that the adjoint does not read are empty.
  */
 static rg_status keep_records(rg_record *r) {
     rg_kernel *k = r->kernel;
     rg_device *dev = r->module->dev;
-    rg_context *ctx = r->module->ctx;
-    r->recorded = rg_ctx_alloc(ctx, k->records.all * sizeof *r->recorded);
+    size_t bytes;
+    r->recorded = rg_ctx_alloc(r->module->ctx, k->records.all * sizeof *r->recorded);
     if (!r->recorded)
         return RG_ERROR_MEMORY;
-    memset(r->recorded, 0, k->records.all * sizeof *r->recorded);
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < k->records.all; i++) {
-        recorded *c = &r->recorded[i];
-        c->offset = bytes;
-        if (!rg_program_reads_record(r->adjoint, i))
-            continue;
-        size_t more;
-        rg_status s = record_shape(r->adjoint, i, c->shape, &more);
-        if (s != RG_OK)
-            return s;
-        if (more >= SIZE_MAX / 4 - bytes)
-            return rg_fail_memory(ctx);
-        bytes += (more + RECORD_ALIGN) / RECORD_ALIGN * RECORD_ALIGN;
-    }
-    return dev->ops->alloc(dev, bytes + RECORD_ALIGN, &r->memory);
+    rg_status s = rg_record_layout(r->adjoint, r->recorded, &bytes);
+    return s == RG_OK ? dev->ops->alloc(dev, bytes, &r->memory) : s;
 }
 
 static void bind_records(rg_record *r) {
@@ -340,9 +339,8 @@ static void add_gradient(const rg_elem *e, size_t count, unsigned char *to,
             add_leaf(&e->leaves[l], 0, to + e->leaves[l].offset, from + e->leaves[l].offset);
 }
 
-/* Adds a gradient of its own to the one that it shares; the host does, in its memory. */
-static rg_status add_shared(rg_device *dev, const rg_elem *e, size_t count, unsigned char *to,
-                            unsigned char *from) {
+rg_status rg_record_add(rg_device *dev, const rg_elem *e, size_t count, unsigned char *to,
+                        unsigned char *from) {
     size_t bytes = count * e->size;
     if (!dev->ops->read || !bytes) {
         add_gradient(e, count, to, from);
@@ -459,9 +457,9 @@ rg_status rg_record_backward(rg_record *r) {
             continue;
         if (s == RG_OK) {
             kept *p = &r->params[i];
-            s = add_shared(dev, k->fn->params.at[i].elem, gradient_count(r, i),
-                           p->array ? rg_array_grad(p->array) : rg_array_data(p->gradient),
-                           own[i].at);
+            s = rg_record_add(dev, k->fn->params.at[i].elem, gradient_count(r, i),
+                              p->array ? rg_array_grad(p->array) : rg_array_data(p->gradient),
+                              own[i].at);
         }
         dev->ops->free(dev, &own[i]);
     }

@@ -45,13 +45,13 @@ static void emit_plain(const rg_fn *const *fns, const rg_activity *const *acts, 
                        rg_diags *d, rg_text *out) {
     for (uint32_t i = 0; i < n; i++)
         if (acts[i]->nparams < fns[i]->params.n) {
-            rg_error(
-                d, fns[i]->params.at[acts[i]->nparams].loc,
-                "run it through the library (rg_record_launch, rg_backward), or find the value "
-                "without a capture: in a loop before, or with a prefix sum",
-                "the %s of '%s' as C on its own cannot be had: it needs the values that are "
-                "captured here, which only a recorded launch keeps",
-                rg_mode_name(fns[i]->mode), fns[i]->name);
+            rg_error(d, fns[i]->params.at[acts[i]->nparams].loc,
+                     "run it through the library (rg_record_launch and rg_backward, rg_hvp), or "
+                     "find the value "
+                     "without a capture: in a loop before, or with a prefix sum",
+                     "the %s of '%s' as C on its own cannot be had: it needs the values that are "
+                     "captured here, which only a recorded launch keeps",
+                     rg_mode_name(fns[i]->mode), fns[i]->name);
             return;
         }
     uint32_t which = 0;
@@ -277,9 +277,7 @@ rg_status rg_kernel_prepare(rg_kernel *k, const rg_emit_options *o) {
     /* A launch with nothing active runs the primal alone. */
     rg_program *p;
     s = rg_launch_program(k, any ? mode_of(o->mode) : RG_PRIMAL, k->active, &p);
-    if (s == RG_OK && any && o->mode == RG_MODE_HVP)
-        s = rg_launch_program(k, RG_TANGENT, k->active, &p);
-    if (s == RG_OK && any && o->mode == RG_MODE_ADJOINT) {
+    if (s == RG_OK && any && (o->mode == RG_MODE_ADJOINT || o->mode == RG_MODE_HVP)) {
         s = rg_program_get_recording(p, &p);
         if (s == RG_OK)
             s = rg_launch_prepare(k, &p, 1);
