@@ -277,6 +277,10 @@ typedef struct rg_direction {
  * rg_backward would, and gives the derivatives of those gradients in the direction. directions: one
  * for each argument; only arguments with a gradient may have them. Waits for the result. */
 RG_API rg_status rg_hvp(rg_kernel *k, const rg_arg *args, const rg_direction *directions, size_t n);
+/* The same by the adjoint of the tangent instead of the tangent of the adjoint: the same numbers up to
+ * rounding, and memory for what the tangent's loops save. Adjoints by pragma are not used. */
+RG_API rg_status rg_adjoint_of_tangent(rg_kernel *k, const rg_arg *args,
+                                       const rg_direction *directions, size_t n);
 
 /* A tape: recorded launches, run backward in reverse order. */
 typedef struct rg_tape rg_tape;
@@ -291,7 +295,8 @@ typedef enum rg_kernel_mode {
     RG_MODE_PRIMAL,
     RG_MODE_ADJOINT,
     RG_MODE_TANGENT,
-    RG_MODE_HVP
+    RG_MODE_HVP,               /* the tangent of the adjoint */
+    RG_MODE_ADJOINT_OF_TANGENT /* the same in the other order */
 } rg_kernel_mode;
 typedef enum rg_target {
     RG_TARGET_C,

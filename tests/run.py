@@ -182,8 +182,9 @@ class Runner:
         path = os.path.relpath(k.path)
         shown = lambda c: vulkan.shown(c, device)
         left_out = None
-        for run in k.runs:
-            command = run.command(self.tool, path, device.tool_name, real)
+        commands = [(run, c) for run in k.runs
+                    for c in run.commands(self.tool, path, device.tool_name, real)]
+        for run, command in commands:
             status, out, err = vulkan.run(self, command, device)
             command = shown(command)
             if device.is_vulkan and "--checked" in run.options:

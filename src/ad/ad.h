@@ -13,8 +13,10 @@ typedef struct rg_ad_options {
 /* New function in arena a, or NULL with errors in d that name lines and the way out. The primal is
  * optimised SSA (rg_opt_run) and is not changed.
  * Tangent: runs f and its derivative: shadows RG_SH_DOT of all active parameters.
- * Adjoint: writes no parameter array, adds to the shadows RG_SH_GRAD (and clears those of
- * overwritten elements); sets RG_ARR_BEFORE/AFTER on the arrays that it reads. */
+ * The adjoint of a tangent has the shadows of a Hessian-vector product: RG_SH_GRAD is the cotangent
+ * of RG_SH_DOT, both together that of the parameter itself. Adjoint: writes no parameter array,
+ * adds to the shadows RG_SH_GRAD (and clears those of overwritten elements); sets
+ * RG_ARR_BEFORE/AFTER on the arrays that it reads. */
 rg_fn *rg_ad_tangent(rg_arena *a, const rg_fn *f, const rg_activity *act, const rg_ad_options *o,
                      rg_diags *d);
 rg_fn *rg_ad_adjoint(rg_arena *a, const rg_fn *f, const rg_activity *act, const rg_ad_options *o,
@@ -44,6 +46,9 @@ typedef struct rg_ad_blocks {
 } rg_ad_blocks;
 /* Rewrites a primal before it is differentiated: only outermost serial loops. */
 bool rg_ad_in_blocks(rg_fn *f, const rg_ad_blocks *which);
+
+/* Before a tangent is differentiated: whole-array copies become loops (copies.c). */
+bool rg_ad_expand_copies(rg_fn *f);
 
 /* Takes the marks of custom adjoints (RG_CUSTOM) away: for everything but differentiation. */
 bool rg_ad_unmark(rg_fn *f);

@@ -498,6 +498,13 @@ static rg_val declared(rg_adj *s, rg_aid a, uint32_t k) {
     return e && rg_val_const_int(s->f, e, &c) ? rg_b_int(s->b, RG_I64, c) : rg_b_extent(s->b, a, k);
 }
 
+/* The array whose extents are those of a: of a tangent, the parameter's. */
+static rg_aid shape_of(const rg_adj *s, rg_aid a) {
+    const rg_ir_array *r = rg_array_at(s->f, a);
+    bool array = r->kind == RG_ARR_SHADOW && s->f->params.at[r->param].is_array;
+    return array ? s->f->params.at[r->param].array : a;
+}
+
 static void array_copy_of(rg_adj *s, rg_aid a) {
     /* Read, then overwritten: a workspace that starts as the parameter's old value. */
     const rg_ir_array *r = rg_array_at(s->g, a);
@@ -506,20 +513,34 @@ static void array_copy_of(rg_adj *s, rg_aid a) {
     const char *name = rg_format(s->arena, "%s_work", r->name);
     const rg_elem *elem = r->elem;
     for (uint32_t k = 0; k < rank; k++)
-        ext[k] = declared(s, a, k);
+        ext[k] = declared(s, shape_of(s, a), k);
     s->data[a] = rg_b_alloc(s->b, name, elem, rank, ext, 0);
     rg_b_copy(s->b, s->data[a], a, NULL, 0);
     rg_array_at(s->g, a)->flags |= RG_ARR_BEFORE;
 }
 
+/* Of a tangent: the cotangents of the tangents are the gradients, those of the values what the
+ * tangent of the adjoint would have as the tangents of the gradients. */
+static void shadows_of_tangents(rg_adj *s, rg_val one) {
+    const rg_fn *f = s->f;
+    for (uint32_t a = 1; a < f->arrays.n; a++) {
+        const rg_ir_array *r = rg_array_at(f, a);
+        if (r->kind == RG_ARR_SHADOW && s->act->active[r->param])
+            s->grad[a] = rg_ad_shadow(s->g, r->param, RG_SH_GRAD, one);
+    }
+}
+
 static void parameters(rg_adj *s) {
     const rg_fn *f = s->f;
     rg_val one = rg_b_int(s->b, RG_I64, 1);
+    bool tangent = f->mode == RG_TANGENT;
+    if (tangent)
+        shadows_of_tangents(s, one);
     for (uint32_t k = 0; k < f->params.n; k++) {
         const rg_param *p = &f->params.at[k];
         if (!s->act->active[k] || !rg_elem_has_float(p->elem))
             continue;
-        rg_aid g = rg_ad_shadow(s->g, k, RG_SH_GRAD, one);
+        rg_aid g = rg_ad_shadow(s->g, k, tangent ? RG_SH_GRAD | RG_SH_DOT : RG_SH_GRAD, one);
         if (p->is_array)
             s->grad[p->array] = g;
         else
@@ -543,7 +564,7 @@ static void parameters(rg_adj *s) {
             uint32_t rank = r->rank;
             const rg_elem *elem = r->elem;
             for (uint32_t d = 0; d < rank; d++)
-                ext[d] = rg_b_extent(s->b, a, d);
+                ext[d] = rg_b_extent(s->b, shape_of(s, a), d);
             s->grad[a] = rg_b_alloc(s->b, name, elem, rank, ext, RG_ARR_ZERO);
         }
     }
@@ -552,7 +573,7 @@ static void parameters(rg_adj *s) {
 rg_fn *rg_ad_adjoint(rg_arena *a, const rg_fn *f, const rg_activity *act, const rg_ad_options *o,
                      rg_diags *d) {
     rg_adj s = {.f = f, .arena = a, .diags = d, .act = act, .options = o};
-    s.g = rg_ad_start(a, f, RG_ADJOINT);
+    s.g = rg_ad_start(a, f, f->mode == RG_TANGENT ? RG_HVP : RG_ADJOINT);
     s.b = rg_b_new(s.g);
     s.varied = rg_ad_varied(a, f, act);
     rg_adj_classify(&s);
@@ -589,11 +610,11 @@ void rg_ad_needs(rg_fn *f) {
         if (ins->op == RG_COPY)
             read[ins->array2] = true;
     }
-    /* A tangent is wanted from the same time as its value. */
+    /* A tangent is wanted from the same time as its value, where it does not say from when. */
     for (uint32_t a = 1; a < f->arrays.n; a++) {
         const rg_ir_array *r = rg_array_at(f, a);
-        if (read[a] && r->kind == RG_ARR_SHADOW && r->shadow == RG_SH_DOT &&
-            f->params.at[r->param].is_array)
+        if (read[a] && !(r->flags & (RG_ARR_BEFORE | RG_ARR_AFTER)) && r->kind == RG_ARR_SHADOW &&
+            r->shadow == RG_SH_DOT && f->params.at[r->param].is_array)
             read[f->params.at[r->param].array] = true;
     }
     for (uint32_t a = 1; a < f->arrays.n; a++)

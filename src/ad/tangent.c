@@ -72,6 +72,10 @@ static void pure(tangent *t, rg_iid i) {
     case RG_WRAP:
         t->dot[r] = d[0];
         break;
+    case RG_RECORDED: /* as the value, so its tangent: recorded, with the cotangent of the other */
+        if (d[0] && d[1])
+            t->dot[r] = rg_b_op2(t->b, RG_RECORDED, d[0], d[1]);
+        break;
     case RG_ZMUL:
         if (d[0])
             t->dot[r] = rg_b_op2(t->b, RG_ZMUL, d[0], x[1]);
@@ -110,7 +114,7 @@ static rg_captured captured(tangent *t, rg_iid i) {
     const rg_fn *f = t->f;
     const rg_ins *ins = rg_ins_at(f, i);
     rg_iid loop = rg_ad_shared_by(f, rg_ad_life(f, ins->array), i);
-    if (!(ins->op == RG_RMW || ins->flags & RG_INS_ATOMIC) || !loop ||
+    if (!(ins->op == RG_RMW || ins->flags & RG_INS_ATOMIC) || ins->flags & RG_INS_KEPT || !loop ||
         !rg_ad_changes(f, loop, ins->array))
         return RG_CAPTURED_SHIFT;
     rg_captured how = rg_ad_captured(t->arena, f, t->act, i, loop);

@@ -11,7 +11,7 @@ static const struct option {
 } options[RG_N_OPTS] = {
     [RG_OPT_DEVICE] = {"--device", "-d", "NAME",
                        "where to run: cpu (default) or ref; see `retrograd devices`"},
-    [RG_OPT_MODE] = {"--mode", "-m", "MODE", "primal, adjoint, tangent or hvp"},
+    [RG_OPT_MODE] = {"--mode", "-m", "MODE", "primal, adjoint, tangent, hvp or adjoint-of-tangent"},
     [RG_OPT_GRAD] = {"--grad", NULL, "NAME=VALUE",
                      "incoming gradient of NAME (adjoint mode; default zeros)"},
     [RG_OPT_DOT] = {"--dot", NULL, "NAME=VALUE", "tangent of NAME (tangent mode; default zeros)"},
@@ -45,7 +45,8 @@ static const struct option {
     [RG_OPT_HELP] = {"--help", "-h", NULL, "print this"},
 };
 
-static const char *const mode_names[] = {"primal", "adjoint", "tangent", "hvp", NULL};
+static const char *const mode_names[] = {
+    "primal", "adjoint", "tangent", "hvp", "adjoint-of-tangent", NULL};
 
 static void push(rg_cli_strings *s, const char *text) {
     const char **more = rg_cli_alloc(s->n + 1, sizeof *more);
@@ -133,7 +134,7 @@ static void take_option(rg_cli_args *a, rg_cli_option_id id, const char *v) {
                 a->has_mode = true;
                 return;
             }
-        rg_cli_problem("unknown mode '%s': primal, adjoint, tangent or hvp", v);
+        rg_cli_problem("unknown mode '%s': primal, adjoint, tangent, hvp or adjoint-of-tangent", v);
         break;
     case RG_OPT_GRAD:
         take_pair(&a->grads, name, v, false);

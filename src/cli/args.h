@@ -65,6 +65,10 @@ typedef struct rg_cli_args {
     rg_cli_strings defines, includes;
 } rg_cli_args;
 
+static inline bool rg_cli_second_order(const rg_cli_args *a) {
+    return a->mode == RG_MODE_HVP || a->mode == RG_MODE_ADJOINT_OF_TANGENT;
+}
+
 typedef struct rg_cli_command {
     const char *name;
     const char *usage;    /* after "retrograd NAME " */

@@ -414,7 +414,7 @@ bool rg_cli_bind(rg_cli_binding *b, const rg_cli_args *a) {
     size_t before = rg_cli_problem_count();
     rg_cli_binding_assign(b, &a->values, false);
     rg_cli_binding_gradients(b, "--grad", &a->grads, false);
-    rg_cli_binding_gradients(b, "--dot", &a->dots, a->mode == RG_MODE_HVP);
+    rg_cli_binding_gradients(b, "--dot", &a->dots, rg_cli_second_order(a));
     if (rg_cli_problem_count() == before)
         rg_cli_binding_solve(b);
     rg_cli_binding_missing(b);

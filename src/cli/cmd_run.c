@@ -12,9 +12,9 @@ static void check_use(const rg_cli_args *a) {
                        a->file);
     for (size_t i = 0; i < a->extra.n; i++)
         rg_cli_problem("'%s' is one name too many: values are given as NAME=VALUE", a->extra.at[i]);
-    if (a->grads.n && a->mode != RG_MODE_ADJOINT && a->mode != RG_MODE_HVP)
+    if (a->grads.n && a->mode != RG_MODE_ADJOINT && !rg_cli_second_order(a))
         rg_cli_problem("--grad wants --mode adjoint or hvp");
-    if (a->dots.n && a->mode != RG_MODE_TANGENT && a->mode != RG_MODE_HVP)
+    if (a->dots.n && a->mode != RG_MODE_TANGENT && !rg_cli_second_order(a))
         rg_cli_problem("--dot wants --mode tangent or hvp");
 }
 
@@ -52,6 +52,11 @@ static rg_status launch(rg_cli_session *s, rg_cli_launch *l, rg_kernel_mode mode
         if (st == RG_OK)
             st = rg_hvp(l->kernel, l->args, l->directions, n);
         break;
+    case RG_MODE_ADJOINT_OF_TANGENT:
+        st = rg_cli_launch_directions(l);
+        if (st == RG_OK)
+            st = rg_adjoint_of_tangent(l->kernel, l->args, l->directions, n);
+        break;
     }
     if (st == RG_OK)
         st = rg_sync(s->dev);
@@ -82,7 +87,8 @@ static int run_kernel(rg_cli_session *s, rg_kernel *k, const rg_cli_args *a) {
             rg_cli_binding_free(&b);
             return RG_CLI_BAD;
         }
-        static const char *const modes[] = {"primal", "adjoint", "tangent", "hvp"};
+        static const char *const modes[] = {"primal", "adjoint", "tangent", "hvp",
+                                            "adjoint-of-tangent"};
         if (a->json) {
             rg_json j = rg_json_open(stdout);
             rg_json_object(&j);
@@ -146,7 +152,8 @@ const rg_cli_command rg_cmd_run = {
         "--out NAME.grad=PATH the result.\n"
         "--mode tangent: --dot gives tangents, --out NAME.dot=PATH the resulting ones.\n"
         "--mode hvp: --grad and --dot; --out NAME.hvp=PATH is the derivative of NAME.grad in the\n"
-        "direction that --dot gives.",
+        "direction that --dot gives.\n"
+        "--mode adjoint-of-tangent: the same, by differentiating in the other order.",
     .examples =
         "  retrograd run springs.c energy pos=pos.npy ends=ends.npy rest=ones k=2.5 \\\n"
         "      e=zeros --mode adjoint --grad e=1 --out pos.grad=- --out k.grad=-\n"

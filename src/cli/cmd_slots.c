@@ -40,8 +40,8 @@ static int run(const rg_cli_args *a) {
         rg_cli_problem("slots takes no values");
     for (size_t i = 0; i < a->extra.n; i++)
         rg_cli_problem("'%s' is one name too many", a->extra.at[i]);
-    if (a->has_mode && a->mode == RG_MODE_HVP)
-        rg_cli_problem("slots counts for primal, adjoint and tangent, not hvp");
+    if (a->has_mode && rg_cli_second_order(a))
+        rg_cli_problem("slots counts for primal, adjoint and tangent, not those of second order");
     if (rg_cli_problem_count())
         return RG_CLI_BAD;
     rg_cli_session s;

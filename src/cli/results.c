@@ -7,10 +7,10 @@
 #include <string.h>
 
 static const char *part_of_mode(rg_kernel_mode m) {
-    return m == RG_MODE_ADJOINT   ? "grad"
-           : m == RG_MODE_TANGENT ? "dot"
-           : m == RG_MODE_HVP     ? "hvp"
-                                  : "";
+    return m == RG_MODE_ADJOINT                                  ? "grad"
+           : m == RG_MODE_TANGENT                                ? "dot"
+           : m == RG_MODE_HVP || m == RG_MODE_ADJOINT_OF_TANGENT ? "hvp"
+                                                                 : "";
 }
 
 void rg_cli_results_check(const rg_cli_binding *b, const rg_cli_args *a) {
@@ -42,7 +42,7 @@ void rg_cli_results_check(const rg_cli_binding *b, const rg_cli_args *a) {
         if (!wants)
             rg_cli_problem("--out %s.%s: a result is NAME, NAME.grad, NAME.dot or NAME.hvp",
                            o->name, o->part);
-        else if (strcmp(o->part, part_of_mode(a->mode)) != 0 && a->mode != RG_MODE_HVP)
+        else if (strcmp(o->part, part_of_mode(a->mode)) != 0 && !rg_cli_second_order(a))
             rg_cli_problem("--out %s.%s wants --mode %s", o->name, o->part, wants);
         else if (!p->info.has_float)
             rg_cli_problem("--out %s.%s: '%s' is %s, which carries no gradient", o->name, o->part,

@@ -1,6 +1,7 @@
 /* primal:   a copy
  * tangent:  rg_ad_tangent -> optimised
  * adjoint:  rg_ad_adjoint -> optimised -> stencils gathered, accumulation decided -> optimised
+ * adjoint of tangent: that, in the other order; it does without adjoints by the user
  * hvp:      the tangent of the optimised adjoint; for what atomics captured it wants a tangent that
  *           records
  *
@@ -77,7 +78,8 @@ static rg_fn *build(rg_variant *v, const rg_unit *u, const rg_fn *f, rg_mode mod
         f = primal;
         mode = RG_TANGENT;
     }
-    if (f->adjoint && mode != RG_TANGENT) {
+    bool twice = mode == RG_ADJOINT_OF_TANGENT;
+    if (f->adjoint && mode != RG_TANGENT && !twice) {
         rg_fn *own = rg_ad_custom_kernel(a, f, act);
         rg_debug_stage(own, "ad");
         optimise(own);
@@ -99,6 +101,8 @@ static rg_fn *build(rg_variant *v, const rg_unit *u, const rg_fn *f, rg_mode mod
     rg_activity dots = with_records(a, act, f, true);
     act = &all;
     rg_debug_stage((rg_fn *)f, "prepare");
+    if (twice)
+        prepared |= rg_ad_unmark((rg_fn *)f);
     if (prepared)
         optimise((rg_fn *)f);
     if (mode != RG_TANGENT && rg_ad_in_blocks((rg_fn *)f, blocks)) {
@@ -106,7 +110,15 @@ static rg_fn *build(rg_variant *v, const rg_unit *u, const rg_fn *f, rg_mode mod
         optimise((rg_fn *)f);
     }
     rg_fn *g = mode == RG_TANGENT ? rg_ad_tangent(a, f, act, &o, &v->diags)
+               : twice            ? rg_ad_tangent(a, f, &dots, &o, &v->diags)
                                   : rg_ad_adjoint(a, f, act, &o, &v->diags);
+    if (g && twice && !v->diags.errors) {
+        rg_debug_stage(g, "ad");
+        optimise(g);
+        if (rg_ad_expand_copies(g))
+            optimise(g);
+        g = rg_ad_adjoint(a, g, act, &o, &v->diags);
+    }
     if (!g || v->diags.errors)
         return NULL;
     rg_debug_stage(g, "ad");

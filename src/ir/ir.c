@@ -66,7 +66,8 @@ const char *rg_red_name(rg_red r) {
 }
 
 const char *rg_mode_name(rg_mode m) {
-    static const char *const names[] = {"primal", "tangent", "adjoint", "hvp", "record", "recordtangent"};
+    static const char *const names[] = {"primal",           "tangent", "adjoint",      "hvp",
+                                        "adjointoftangent", "record",  "recordtangent"};
     return (unsigned)m < sizeof names / sizeof *names ? names[m] : "none";
 }
 

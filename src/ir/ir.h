@@ -218,13 +218,16 @@ typedef struct rg_scalar {
     const char *path; /* "" or ".a.x" or ".m[0][1]": C text after the parameter's name */
 } rg_scalar;
 
-/* RG_RECORD and RG_RECORD_TANGENT are a primal and a tangent that also fill record arrays (ad.h):
- * never the mode of an rg_fn itself. */
+/* Never the mode of an rg_fn itself: RG_ADJOINT_OF_TANGENT, whose function looks like that of
+ * RG_HVP (the tangent of the adjoint) and computes the same; RG_RECORD and RG_RECORD_TANGENT, which
+ * are a primal and a tangent that also fill record arrays (ad.h): never the mode of an rg_fn
+ * itself. */
 typedef enum rg_mode {
     RG_PRIMAL,
     RG_TANGENT,
     RG_ADJOINT,
     RG_HVP,
+    RG_ADJOINT_OF_TANGENT,
     RG_RECORD,
     RG_RECORD_TANGENT
 } rg_mode;

@@ -187,8 +187,7 @@ static rg_status fault_words(rg_device *dev, const rg_program *p, rg_pool_fault 
     long long a = f.a, b = f.b, c = f.c;
     switch (f.what) {
     case RG_CPU_FAULT_MEMORY:
-        if ((p->mode == RG_ADJOINT || p->mode == RG_HVP) &&
-            (uint64_t)a > p->kernel->module->tape_memory)
+        if (rg_mode_goes_back(p->mode) && (uint64_t)a > p->kernel->module->tape_memory)
             return rg_fail(ctx, RG_ERROR_MEMORY,
                            "%s:%d: the adjoint would save %lld bytes in '%s' for the steps of this "
                            "loop, but the tape memory is %llu bytes: put '#pragma retrograd "
@@ -234,7 +233,7 @@ static rg_status launch(rg_device *dev, rg_program *p, const rg_binding *args) {
     rg_pool *pool = dev->state;
     rg_cpu_entry *entry;
     memcpy(&entry, &p->entry, sizeof entry);
-    bool saves = p->mode == RG_ADJOINT || p->mode == RG_HVP;
+    bool saves = rg_mode_goes_back(p->mode);
     rg_pool_begin(pool, saves ? p->kernel->module->tape_memory : UINT64_MAX);
     int r = entry(rg_pool_env(pool), block);
     rg_pool_fault f = rg_pool_faulted(pool);

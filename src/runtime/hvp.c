@@ -1,8 +1,8 @@
 /* Hessian-vector products: the adjoint of a launch and its tangent, in one call.
  *
  *   tangent   runs the kernel and carries the directions through it
- *   hvp       the adjoint's tangent (variant.c): adds to the gradients, and their derivatives in
- * the direction to the products
+ *   hvp       the adjoint's tangent, or the tangent's adjoint (variant.c): adds to the gradients,
+ *             and their derivatives in the direction to the products
  *
  * What the second wants from before the kernel ran (ad.h: RG_ARR_BEFORE) is copied first, values
  * and directions alike. What the first captures atomically it records, and the tangents of that.
@@ -136,22 +136,44 @@ static rg_status copy_of(rg_kernel *k, const rg_arg *args, uint32_t i, const uns
     return s == RG_OK && n ? dev->ops->copy(dev, out->at, from, n) : s;
 }
 
-/* Copies of what must be as it was before the kernel. */
+/* From when the program wants array a of its function: before the kernel, and not after. */
+static rg_status wants_before(const rg_kernel *k, const rg_fn *f, rg_aid a, bool *before) {
+    uint32_t when = rg_array_at(f, a)->flags & (RG_ARR_BEFORE | RG_ARR_AFTER);
+    *before = when == RG_ARR_BEFORE;
+    if (when != (RG_ARR_BEFORE | RG_ARR_AFTER))
+        return RG_OK;
+    return rg_fail(k->module->ctx, RG_ERROR_INTERNAL,
+                   "internal error: the product of '%s' reads '%s' from before and from after the "
+                   "launch (please report this)",
+                   k->fn->name, rg_array_at(f, a)->name);
+}
+
+/* The array of parameter i's tangent; 0: none. */
+static rg_aid tangent_of(const rg_fn *f, uint32_t i) {
+    for (rg_aid a = 1; a < f->arrays.n; a++) {
+        const rg_ir_array *r = rg_array_at(f, a);
+        if (r->kind == RG_ARR_SHADOW && r->shadow == RG_SH_DOT && r->param == i)
+            return a;
+    }
+    return 0;
+}
+
+/* Copies of what must be as it was before the kernel. A tangent that does not say is wanted from
+ * the same time as its value. */
 static rg_status keep_before(rg_kernel *k, const rg_arg *args, const rg_program *p, part *parts) {
     for (uint32_t i = 0; i < k->nparams; i++) {
         const rg_param *q = &p->fn->params.at[i];
+        bool data, dot;
         if (!q->is_array || !k->params[i].uses.writes)
             continue;
-        uint32_t when = rg_array_at(p->fn, q->array)->flags & (RG_ARR_BEFORE | RG_ARR_AFTER);
-        if (when == (RG_ARR_BEFORE | RG_ARR_AFTER))
-            return rg_fail(k->module->ctx, RG_ERROR_INTERNAL,
-                           "internal error: the product of '%s' reads '%s' from before and from "
-                           "after the launch (please report this)",
-                           k->fn->name, k->params[i].name);
-        if (when != RG_ARR_BEFORE)
-            continue;
-        rg_status s = copy_of(k, args, i, k->bindings[i].data, &parts[i].before);
-        if (s == RG_OK && k->active[i])
+        rg_aid t = tangent_of(p->fn, i);
+        rg_status s = wants_before(k, p->fn, q->array, &data);
+        dot = data;
+        if (s == RG_OK && t && p->mode == RG_ADJOINT_OF_TANGENT)
+            s = wants_before(k, p->fn, t, &dot);
+        if (s == RG_OK && data)
+            s = copy_of(k, args, i, k->bindings[i].data, &parts[i].before);
+        if (s == RG_OK && dot && k->active[i])
             s = copy_of(k, args, i, parts[i].dot, &parts[i].before_dot);
         if (s != RG_OK)
             return s;
@@ -229,10 +251,10 @@ static rg_status add_shared(rg_kernel *k, const rg_arg *args, part *parts) {
     return s;
 }
 
-static rg_status run(rg_kernel *k, const rg_arg *args, product *out) {
+static rg_status run(rg_kernel *k, const rg_arg *args, rg_mode mode, product *out) {
     part *parts = out->parts;
     rg_program *tangent, *second;
-    rg_status s = rg_launch_fitting(k, RG_HVP, &second);
+    rg_status s = rg_launch_fitting(k, mode, &second);
     if (s == RG_OK)
         s = rg_program_get_recording(second, &tangent);
     if (s == RG_OK)
@@ -285,7 +307,8 @@ static rg_status check_directions(rg_kernel *k, const rg_arg *args, const rg_dir
     return s == RG_OK ? check_apart(k, args, parts) : s;
 }
 
-rg_status rg_hvp(rg_kernel *k, const rg_arg *args, const rg_direction *directions, size_t n) {
+static rg_status second_order(rg_kernel *k, const rg_arg *args, const rg_direction *directions,
+                              size_t n, rg_mode mode) {
     rg_status s = rg_launch_bind(k, args, n, RG_USE_TANGENT);
     if (s != RG_OK)
         return s;
@@ -306,7 +329,7 @@ rg_status rg_hvp(rg_kernel *k, const rg_arg *args, const rg_direction *direction
         rg_ctx_free(ctx, p.parts, size);
         return s == RG_OK ? rg_launch(k, args, n) : s;
     }
-    s = run(k, args, &p);
+    s = run(k, args, mode, &p);
     rg_status done = dev->ops->sync(dev); /* what is freed now is in use until then */
     if (s == RG_OK)
         s = done;
@@ -325,4 +348,13 @@ rg_status rg_hvp(rg_kernel *k, const rg_arg *args, const rg_direction *direction
     rg_ctx_free(ctx, p.recorded, k->records.all * sizeof *p.recorded);
     rg_ctx_free(ctx, p.parts, size);
     return s;
+}
+
+rg_status rg_hvp(rg_kernel *k, const rg_arg *args, const rg_direction *directions, size_t n) {
+    return second_order(k, args, directions, n, RG_HVP);
+}
+
+rg_status rg_adjoint_of_tangent(rg_kernel *k, const rg_arg *args, const rg_direction *directions,
+                                size_t n) {
+    return second_order(k, args, directions, n, RG_ADJOINT_OF_TANGENT);
 }

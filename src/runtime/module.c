@@ -707,12 +707,12 @@ static rg_program *program_new(const want *w, rg_variant *variant) {
     p->reads = RG_NEW_N(a, uint8_t, k->nparams + 1);
     for (uint32_t i = 0; i < k->nparams; i++)
         p->reads[i] = k->params[i].is_array && rg_uses_of(f, i).reads;
-    if ((p->mode == RG_ADJOINT || p->mode == RG_HVP) && k->records.all) {
+    if (rg_mode_goes_back(p->mode) && k->records.all) {
         p->records = RG_NEW_N(a, uint8_t, k->records.all + 1);
         for (uint32_t i = k->nparams; i < f->params.n; i++)
             p->records[i - k->nparams] = rg_uses_of(f, i).reads;
     }
-    if (p->mode == RG_ADJOINT || p->mode == RG_HVP)
+    if (rg_mode_goes_back(p->mode))
         find_saves(a, p);
     p->block = rg_alloc(a, p->layout->size + 8);
     p->arrays = RG_NEW_N(a, rg_interp_array, f->arrays.n + 1);
@@ -821,7 +821,7 @@ rg_status rg_program_get_recording(const rg_program *p, rg_program **out) {
     for (uint32_t i = 0; i < k->records.all && p->records; i++)
         any |= p->records[i];
     want w = {.kernel = k, .mode = any ? RG_RECORD : RG_PRIMAL, .wanted = any ? p->records : NULL};
-    if (p->mode == RG_HVP) {
+    if (p->mode != RG_ADJOINT) {
         w.mode = any ? RG_RECORD_TANGENT : RG_TANGENT;
         w.active = p->active;
     }

@@ -36,6 +36,11 @@ typedef struct rg_param_use {
     rg_extent *extents; /* [rank] */
 } rg_param_use;
 
+/* Does a program of the mode sweep backward, from what a launch has left? */
+static inline bool rg_mode_goes_back(rg_mode m) {
+    return m == RG_ADJOINT || m == RG_HVP || m == RG_ADJOINT_OF_TANGENT;
+}
+
 /* Where a pointer goes in the argument block, and which. */
 typedef struct rg_pointer {
     uint32_t offset;
@@ -56,7 +61,7 @@ typedef struct rg_program {
     uint8_t *active;  /* [params] */
     uint8_t *wanted;  /* [record arrays] RG_RECORD, RG_RECORD_TANGENT: those that it fills;
                          RG_ADJOINT: those that it may read; NULL: all */
-    uint8_t *records; /* RG_ADJOINT, RG_HVP: [record arrays] those that it reads */
+    uint8_t *records; /* of a mode that goes back: [record arrays] those that it reads */
     uint32_t blocks;  /* levels of blocks that its long loops run in (fit.c) */
     rg_iid *saves;    /* [nsaves] allocs of what loops save, but for small constant ones */
     uint32_t nsaves;
@@ -120,8 +125,8 @@ rg_status rg_program_get(rg_kernel *k, rg_mode mode, const uint8_t *active, rg_p
 rg_status rg_program_get_as(rg_kernel *k, rg_mode mode, const uint8_t *active,
                             const uint8_t *wanted, const struct rg_ad_blocks *blocks,
                             rg_program **out);
-/* The primal (for RG_HVP: the tangent) that fills the record arrays which an adjoint reads; the primal
- * itself when it reads none. */
+/* The primal (of second order: the tangent) that fills the record arrays which an adjoint reads;
+ * the primal itself when it reads none. */
 rg_status rg_program_get_recording(const rg_program *adjoint, rg_program **out);
 /* Does the adjoint read record array i? */
 bool rg_program_reads_record(const rg_program *adjoint, uint32_t i);

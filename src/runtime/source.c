@@ -15,6 +15,8 @@ static rg_mode mode_of(rg_kernel_mode m) {
         return RG_TANGENT;
     case RG_MODE_HVP:
         return RG_HVP;
+    case RG_MODE_ADJOINT_OF_TANGENT:
+        return RG_ADJOINT_OF_TANGENT;
     default:
         return RG_PRIMAL;
     }
@@ -25,7 +27,7 @@ static rg_status choose(rg_kernel *k, const rg_emit_options *o) {
     rg_context *ctx = k->module->ctx;
     if (!o || o->size < sizeof *o)
         return rg_fail(ctx, RG_ERROR_ARGUMENT, "the options are null or their size is not set");
-    if ((unsigned)o->mode > RG_MODE_HVP || (unsigned)o->target > RG_TARGET_MSL ||
+    if ((unsigned)o->mode > RG_MODE_ADJOINT_OF_TANGENT || (unsigned)o->target > RG_TARGET_MSL ||
         (unsigned)o->addressing > RG_ADDRESSING_OFFSET)
         return rg_fail(ctx, RG_ERROR_ARGUMENT,
                        "the options name no mode, no target or no addressing");
@@ -277,7 +279,7 @@ rg_status rg_kernel_prepare(rg_kernel *k, const rg_emit_options *o) {
     /* A launch with nothing active runs the primal alone. */
     rg_program *p;
     s = rg_launch_program(k, any ? mode_of(o->mode) : RG_PRIMAL, k->active, &p);
-    if (s == RG_OK && any && (o->mode == RG_MODE_ADJOINT || o->mode == RG_MODE_HVP)) {
+    if (s == RG_OK && any && rg_mode_goes_back(mode_of(o->mode))) {
         s = rg_program_get_recording(p, &p);
         if (s == RG_OK)
             s = rg_launch_prepare(k, &p, 1);

@@ -201,6 +201,11 @@ run_case tangent 0 run f.c f n=3 x=iota y=zeros --mode tangent --dot x=1,1,2 --o
 is "y.dot [3] 0 2 8"; done_case
 run_case hvp 0 run f.c f n=3 x=iota y=zeros --mode hvp --grad y=ones --dot x=ones --out x.hvp=-
 is "x.hvp [3] 2 2 2"; done_case
+run_case adjoint-of-tangent 0 run f.c f n=3 x=iota y=zeros --mode adjoint-of-tangent --grad y=ones \
+    --dot x=ones --out x.hvp=- --out x.grad=-
+is "x.hvp [3] 2 2 2
+x.grad [3] 0 2 4"; done_case
+run_case emit-adjoint-of-tangent 0 emit f.c --mode adjoint-of-tangent; has out "f_hvp"; done_case
 run_case shape-in-generator 0 run f.c f x=iota:5 y=zeros --out y=-; is "y [5] 0 1 4 9 16"
 done_case
 run_case list 0 run f.c f x=0.1,-2 y=zeros --out x=-; is "x [2] 0.1 -2"; done_case

@@ -17,9 +17,10 @@
  *
  * A kernel passes when, on each device: the float and double primals equal gcc's; the adjoint
  * agrees with the tangent, <g, J x'> = <J^T g, x'>; the adjoint agrees with central differences of
- * gcc's double build; and on ref it is the same with as little tape memory as it can do with. A
- * direction along which one-sided differences disagree has a kink there: it is drawn again. One
- * line of output for each kernel says what happened:
+ * gcc's double build; Hessian-vector products in both orders agree with each other and with
+ * differences of gradients; and on ref the adjoint is the same with as little tape memory as it can
+ * do with. A direction along which one-sided differences disagree has a kink there: it is drawn
+ * again. One line of output for each kernel says what happened:
  *
  *     begin NAME
  *     pass NAME share=0.83 [kink]
@@ -415,6 +416,44 @@ static rg_status run_mode(const model *m, rg_device *dev, mode how, const double
     return st;
 }
 
+/* Hessian-vector products in either order: gradients and products. */
+static rg_status run_second(const model *m, bool reversed, const double *in, const double *seeds,
+                            const double *dirs, double *grads, double *products) {
+    launch l, d = {0}, h = {0};
+    double *zeros = calloc(model_scalars(m) + 1, sizeof *zeros);
+    rg_direction along[MAX_PARAMS] = {{0}};
+    rg_status st = launch_open(&l, m, in, seeds, false);
+    if (st == RG_OK)
+        st = launch_open(&d, m, dirs, dirs, true);
+    if (st == RG_OK)
+        st = launch_open(&h, m, zeros, zeros, true);
+    for (size_t i = 0; i < m->n && st == RG_OK; i++) {
+        if (!m->p[i].info.has_float)
+            continue;
+        along[i].tangent = l.args[i].array ? d.args[i].array : d.args[i].gradient;
+        along[i].product = l.args[i].array ? h.args[i].array : h.args[i].gradient;
+    }
+    if (st == RG_OK)
+        st = reversed ? rg_adjoint_of_tangent(m->kernel, l.args, along, m->n)
+                      : rg_hvp(m->kernel, l.args, along, m->n);
+    if (st == RG_OK)
+        st = launch_read(&l, m, RG_GRADIENT, grads);
+    for (size_t i = 0; i < m->n && st == RG_OK; i++) {
+        unsigned char *b = calloc(1, m->p[i].bytes + 16);
+        if (along[i].product)
+            st = rg_array_read(along[i].product, RG_DATA, b, m->p[i].bytes);
+        if (along[i].product && st == RG_OK)
+            unpack(m, i, b, products);
+        free(b);
+    }
+    snprintf(why, sizeof why, "%s: %s", rg_status_name(st), rg_context_message(ctx));
+    free(zeros);
+    launch_close(&l, m);
+    launch_close(&d, m);
+    launch_close(&h, m);
+    return st;
+}
+
 static bool close_enough(double a, double b, double tol) {
     if (a == b || (isnan(a) && isnan(b)))
         return true;
@@ -613,6 +652,83 @@ static bool test_blocks(const job *j, rg_device *dev, const char *label, const d
     }
 }
 
+/* Gradients at in + step d. */
+static rg_status gradients_at(const model *m, rg_device *dev, const double *in, const double *d,
+                              double step, const double *seeds, double *out) {
+    vec x = vec_new(model_scalars(m)), y = vec_new(x.n);
+    for (size_t k = 0; k < x.n; k++)
+        x.at[k] = in[k] + step * d[k];
+    rg_status st = run_mode(m, dev, ADJOINT, x.at, seeds, y.at, out);
+    free(x.at);
+    free(y.at);
+    return st;
+}
+
+/* Second order where the function is smooth along d: both orders, each other, the gradients of the
+ * adjoint, and differences of gradients. */
+static bool test_second(const job *j, const model *m, rg_device *dev, const char *label,
+                        const double *in, const double *seeds, const double *d,
+                        const double *grads) {
+    const double h = 1e-5;
+    size_t n = model_scalars(m);
+    vec g[2], p[2], at[4];
+    bool ok = true;
+    for (int k = 0; k < 4; k++)
+        at[k] = vec_new(n);
+    for (int k = 0; k < 2; k++) {
+        g[k] = vec_new(n);
+        p[k] = vec_new(n);
+        if (ok && run_second(m, k, in, seeds, d, g[k].at, p[k].at) != RG_OK)
+            ok = refused(j, label, k ? "adjoint-of-tangent" : "hvp");
+    }
+    const double steps[4] = {h, -h, h / 2, -h / 2};
+    for (int k = 0; k < 4 && ok; k++)
+        if (gradients_at(m, dev, in, d, steps[k], seeds, at[k].at) != RG_OK)
+            ok = refused(j, label, "adjoint");
+    double scale = 1;
+    for (size_t k = 0; k < n && ok; k++)
+        if (isfinite(grads[k]))
+            scale = fmax(scale, fabs(grads[k]));
+    for (size_t k = 0; k < n && ok; k++) {
+        double c = (at[0].at[k] - at[1].at[k]) / (2 * h), c2 = (at[2].at[k] - at[3].at[k]) / h;
+        double slope = (4 * c2 - c) / 3, error = fabs(c2 - c);
+        double bend = fabs(at[0].at[k] + at[1].at[k] - 2 * grads[k]) / h;
+        double bend2 = 2 * fabs(at[2].at[k] + at[3].at[k] - 2 * grads[k]) / h;
+        double big = scale + fabs(slope) + fabs(p[0].at[k]);
+        bool smooth = isfinite(c) && isfinite(c2) && error <= 1e-4 * big &&
+                      !(bend2 > 0.7 * bend && bend2 > 1e-5 * big);
+        for (int o = 0; o < 2 && ok; o++)
+            if (!close_enough(g[o].at[k], grads[k], 1e-9 * scale)) {
+                printf("fail %s %s %s %s.grad is %.15g, the adjoint has %.15g\n", j->name, label,
+                       o ? "adjoint-of-tangent" : "hvp", scalar_name(m, k), g[o].at[k], grads[k]);
+                ok = false;
+            }
+        if (!smooth || !ok)
+            continue;
+        for (int o = 0; o < 2 && ok; o++)
+            if (!(fabs(p[o].at[k] - slope) <= 1e-5 * big + 10 * error)) {
+                printf(
+                    "fail %s %s %s %s.hvp is %.12g, differences of gradients say %.12g (the other "
+                    "order: %.12g)\n",
+                    j->name, label, o ? "adjoint-of-tangent" : "hvp", scalar_name(m, k), p[o].at[k],
+                    slope, p[1 - o].at[k]);
+                ok = false;
+            }
+        if (ok && !close_enough(p[0].at[k], p[1].at[k], 1e-8 * scale)) {
+            printf("fail %s %s orders %s.hvp is %.15g and %.15g\n", j->name, label,
+                   scalar_name(m, k), p[0].at[k], p[1].at[k]);
+            ok = false;
+        }
+    }
+    for (int k = 0; k < 4; k++)
+        free(at[k].at);
+    for (int k = 0; k < 2; k++) {
+        free(g[k].at);
+        free(p[k].at);
+    }
+    return ok;
+}
+
 /* All modes of one kernel on one device. */
 static bool test_on(const job *j, rg_device *dev, const char *device, bool full, double *share,
                     bool *kinked) {
@@ -700,6 +816,8 @@ static bool test_on(const job *j, rg_device *dev, const char *device, bool full,
             }
             if (!smooth)
                 *kinked = true;
+            else if (ok && full)
+                ok = test_second(j, &m, dev, label, in.at, seeds.at, dirs.at, grads.at);
         }
         free(active);
         free(in.at);

@@ -13,7 +13,8 @@
     // noverify:               the file's types do not follow REAL: skip the outside confirmation
     // devices: ref            only there (default: every device)
 
-`expect` lines belong to the `run` line above them. In an EXPRESSION the run's inputs are lists (or
+A run with --grad and --dot is of second order, in both orders. `expect` lines belong to the `run` line
+above them. In an EXPRESSION the run's inputs are lists (or
 numbers) by their names, beside everything in Python's math.
 
 As a program it confirms the expectations without Retrograd: gcc builds each kernel in double, and
@@ -43,7 +44,7 @@ class Run:
     def __init__(self, kernel, args, line):
         self.kernel, self.args, self.line = kernel, args, line
         self.values, self.grads, self.dots, self.options = {}, {}, {}, []
-        self.expects, self.long_loops = [], False
+        self.expects, self.long_loops, self.own_adjoint = [], False, False
         words = shlex.split(args)
         at = 0
         while at < len(words):
@@ -71,9 +72,16 @@ class Run:
             return "adjoint"
         return "tangent" if self.dots else "primal"
 
-    def command(self, tool, path, device, real):
+    def commands(self, tool, path, device, real):
+        """The run; of second order also in the other order, but where an adjoint is the user's."""
+        out = [self.command(tool, path, device, real)]
+        if self.mode == "hvp" and not self.own_adjoint:
+            out.append(self.command(tool, path, device, real, "adjoint-of-tangent"))
+        return out
+
+    def command(self, tool, path, device, real, mode=None):
         words = [tool, "run", path, self.kernel] + [f"{k}={v}" for k, v in self.values.items()]
-        words += ["-D", f"REAL={real}", "--device", device, "--mode", self.mode] + self.options
+        words += ["-D", f"REAL={real}", "--device", device, "--mode", mode or self.mode] + self.options
         for k, v in self.grads.items():
             words += ["--grad", f"{k}={v}"]
         for k, v in self.dots.items():
@@ -126,6 +134,8 @@ class Kernel:
                 self.noverify = True
             else:
                 self.devices = rest.split()
+        for run in self.runs:
+            run.own_adjoint = any("retrograd adjoint" in line for line in self.lines)
 
 
 def load(names=()):

@@ -593,8 +593,11 @@ static void comment(rg_cprint *p, rg_text *out, const touched *t, const char *na
             if (!a || !t->array[a])
                 rg_text_add(out, "; not touched");
             else {
+                uint32_t when = f->arrays.at[a].flags & (RG_ARR_BEFORE | RG_ARR_AFTER);
                 if (t->loaded[a])
-                    rg_text_add(out, "; read");
+                    rg_text_add(out, when == RG_ARR_BEFORE  ? "; read, from before the call"
+                                     : when == RG_ARR_AFTER ? "; read, from after the call"
+                                                            : "; read");
                 if (t->stored[a])
                     rg_text_add(out, f->mode == RG_TANGENT ? "; written"
                                                            : "; zero afterwards where overwritten");
