@@ -25,6 +25,9 @@ typedef struct rg_ref {
     uint32_t leaf; /* first leaf of the object */
     uint32_t n;
     rg_val idx[RG_PLACE_AXES];
+    /* &m[0][0] walks over several axes: this many, from that one on. The index of the last of them
+     * counts through all, the others are 0, until the object is loaded or stored. */
+    uint32_t flat, flat_at;
 } rg_ref;
 
 typedef enum rg_binding_kind {
@@ -110,6 +113,8 @@ rg_ref rg_place_bad(rg_lower *l, rg_ctype *t);
 rg_ref rg_place_field(rg_ref p, const rg_ctype *st, uint32_t field);
 rg_ref rg_place_shift(rg_lower *l, rg_ref p, rg_val by, bool minus, rg_loc loc);
 rg_ref rg_place_decay(rg_lower *l, rg_ref p, rg_loc loc);
+/* With an index for each axis, for an access. */
+rg_ref rg_place_indexed(rg_lower *l, const rg_ref *p);
 rg_val rg_place_load(rg_lower *l, const rg_ref *p);
 void rg_place_store(rg_lower *l, const rg_ref *p, rg_val v);
 void rg_place_copy(rg_lower *l, const rg_ref *to, const rg_ref *from);

@@ -18,6 +18,7 @@ void rg_lower_atomic(rg_lower *l, rg_stmt *s) {
             store_result(l, a->result, p.vals[0], a->target->type);
         return;
     }
+    p = rg_place_indexed(l, &p);
     if (l->in_adjoint) {
         if (p.cotangent && a->kind == RG_A_UPDATE && a->red == RG_RED_ADD &&
             rg_type_is_float(rg_type_of(l->fn, v)))

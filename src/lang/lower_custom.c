@@ -41,7 +41,7 @@ static bool apart(const rg_lower *l, const rg_ref *p, const rg_ref *q) {
     if (p->array != q->array || p->leaf + rg_ctype_leaves(p->type) <= q->leaf ||
         q->leaf + rg_ctype_leaves(q->type) <= p->leaf)
         return true;
-    uint32_t n = p->n - p->steps, m = q->n - q->steps;
+    uint32_t n = p->flat ? p->flat_at : p->n - p->steps, m = q->flat ? q->flat_at : q->n - q->steps;
     for (uint32_t k = 0; k < n && k < m; k++) {
         int64_t x, y;
         if (rg_val_const_int(l->fn, p->idx[k], &x) && rg_val_const_int(l->fn, q->idx[k], &y) &&

@@ -140,7 +140,8 @@ static bool pointer_pair(rg_lower *l, rg_node *n, rg_val out[2]) {
     rg_ref p = rg_lower_pointer(l, n->a), q = rg_lower_pointer(l, n->b);
     if (p.bad || q.bad)
         return false;
-    bool same = p.array == q.array && p.leaf == q.leaf && p.n == q.n && p.n && !p.vals && !q.vals;
+    bool same = p.array == q.array && p.leaf == q.leaf && p.n == q.n && p.n && !p.vals && !q.vals &&
+                p.flat == q.flat && p.flat_at == q.flat_at;
     for (uint32_t i = 0; same && i + 1 < p.n; i++) {
         int64_t x, y;
         same = p.idx[i] == q.idx[i] || (rg_val_const_int(l->fn, p.idx[i], &x) &&
@@ -223,7 +224,8 @@ static rg_val lower_conditional(rg_lower *l, rg_node *n) {
 static void lower_sum(rg_lower *l, const rg_ref *p, rg_val v, bool minus) {
     if (minus)
         v = rg_b_op1(l->b, RG_NEG, v);
-    rg_b_addto(l->b, p->array, p->leaf, p->idx, v, RG_INS_ACCUM);
+    rg_ref x = rg_place_indexed(l, p);
+    rg_b_addto(l->b, x.array, x.leaf, x.idx, v, RG_INS_ACCUM);
 }
 
 static rg_node *strip(rg_node *n) {

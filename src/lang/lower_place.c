@@ -99,6 +99,12 @@ static rg_ref pointer_var(rg_lower *l, rg_var *v, rg_loc loc) {
     return rg_place_bad(l, v->type->base);
 }
 
+/* Do p and q differ by nothing but their indices? */
+static bool same_object(const rg_ref *p, const rg_ref *q) {
+    return p->array == q->array && p->leaf == q->leaf && p->n == q->n && p->flat == q->flat &&
+           p->flat_at == q->flat_at;
+}
+
 void rg_pointer_assign(rg_lower *l, rg_var *v, const rg_ref *to, rg_loc loc) {
     rg_binding *b = v->bind;
     if (to->bad || !b)
@@ -120,8 +126,7 @@ void rg_pointer_assign(rg_lower *l, rg_var *v, const rg_ref *to, rg_loc loc) {
         }
         b->ptr = *to;
         b->set_at = loc;
-    } else if (b->ptr.array != to->array || b->ptr.leaf != to->leaf || b->ptr.n != to->n ||
-               b->ptr.steps != to->steps) {
+    } else if (!same_object(&b->ptr, to) || b->ptr.steps != to->steps) {
         rg_error(l->diags, loc, "use an index instead of a pointer, or a pointer for each array",
                  "the pointer '%s' may point into two arrays, '%s' and '%s'", v->name,
                  l->fn->arrays.at[b->ptr.array].name, l->fn->arrays.at[to->array].name);
@@ -135,13 +140,63 @@ void rg_pointer_assign(rg_lower *l, rg_var *v, const rg_ref *to, rg_loc loc) {
             rg_hidden_set(l, b->idx[i], rg_b_cast(l->b, RG_I64, to->idx[i]));
 }
 
-/* &m[0][0]: a walk over several axes with one pointer, which indices could not describe. */
-static bool is_flattening(const rg_node *n) {
+/* ---- &m[0][0]: one pointer for several axes ---- */
+
+/* Indices at the end of the chain that are zero. */
+static uint32_t zeros_at_end(const rg_node *n) {
     uint32_t axes = 0;
-    for (; n->kind == RG_N_INDEX; n = n->a, axes++)
-        if (n->b->kind != RG_N_INT || n->b->i != 0)
-            return false;
-    return axes > 1;
+    for (; n->kind == RG_N_INDEX && n->b->kind == RG_N_INT && n->b->i == 0; n = n->a)
+        axes++;
+    return axes;
+}
+
+static rg_val extent_of(rg_lower *l, const rg_ref *p, uint32_t axis) {
+    const rg_array *a = rg_array_at(l->fn, p->array);
+    int64_t c;
+    if (axis >= a->rank)
+        return rg_b_int(l->b, RG_I64, a->elem->leaves[p->leaf].dims[axis - a->rank]);
+    if (a->extents && a->extents[axis] && rg_val_const_int(l->fn, a->extents[axis], &c))
+        return rg_b_int(l->b, RG_I64, c);
+    return rg_b_extent(l->b, p->array, axis);
+}
+
+static bool is_zero(const rg_lower *l, rg_val v) {
+    int64_t c;
+    return rg_val_const_int(l->fn, v, &c) && c == 0;
+}
+
+/* One index for the last `axes` axes of p. */
+static rg_ref flattened(rg_lower *l, rg_ref p, uint32_t axes) {
+    p.flat = axes;
+    p.flat_at = p.n - axes;
+    rg_val at = p.idx[p.flat_at];
+    for (uint32_t k = p.flat_at + 1; k < p.n; k++) {
+        if (!is_zero(l, at))
+            at = rg_b_op2(l->b, RG_MUL, rg_b_cast(l->b, RG_I64, at), extent_of(l, &p, k));
+        at = is_zero(l, at) ? p.idx[k]
+                            : rg_b_op2(l->b, RG_ADD, at, rg_b_cast(l->b, RG_I64, p.idx[k]));
+        p.idx[k - 1] = rg_b_int(l->b, RG_I32, 0);
+    }
+    p.idx[p.n - 1] = at;
+    return p;
+}
+
+rg_ref rg_place_indexed(rg_lower *l, const rg_ref *from) {
+    rg_ref p = *from;
+    if (p.bad || !p.flat)
+        return p;
+    uint32_t last = p.flat_at + p.flat - 1;
+    p.flat = 0;
+    if (is_zero(l, p.idx[last]))
+        return p;
+    rg_val at = rg_b_cast(l->b, RG_I64, p.idx[last]);
+    for (uint32_t k = last; k > p.flat_at; k--) {
+        rg_val n = extent_of(l, &p, k);
+        p.idx[k] = rg_b_op2(l->b, RG_REM, at, n);
+        at = rg_b_op2(l->b, RG_DIV, at, n);
+    }
+    p.idx[p.flat_at] = at;
+    return p;
 }
 
 static rg_ref pointer_assigned(rg_lower *l, rg_node *n) {
@@ -168,7 +223,7 @@ static rg_ref pointer_select(rg_lower *l, rg_node *n) {
     rg_ref p = rg_lower_pointer(l, n->b), q = rg_lower_pointer(l, n->c);
     if (p.bad || q.bad)
         return rg_place_bad(l, n->type->base);
-    if (p.array != q.array || p.leaf != q.leaf || p.n != q.n || p.vals || q.vals) {
+    if (!same_object(&p, &q) || p.vals || q.vals) {
         rg_error(l->diags, n->loc, "use if and else around the accesses",
                  "the pointer may point into two arrays");
         return rg_place_bad(l, n->type->base);
@@ -187,14 +242,13 @@ rg_ref rg_lower_pointer(rg_lower *l, rg_node *n) {
     switch (n->kind) {
     case RG_N_VAR:
         return pointer_var(l, n->var, n->loc);
-    case RG_N_ADDR:
-        if (is_flattening(n->a)) {
-            rg_error(l->diags, n->loc,
-                     "declare the parameter as one-dimensional, T x[n * m]; for one row pass x[0]",
-                     "the address of the first element is a flat pointer over several axes");
-            return rg_place_bad(l, n->type->base);
-        }
-        return rg_lower_place(l, n->a);
+    case RG_N_ADDR: {
+        rg_ref p = rg_lower_place(l, n->a);
+        uint32_t axes = zeros_at_end(n->a);
+        if (axes < 2 || p.bad || p.vals || p.n < axes)
+            return p;
+        return flattened(l, p, p.flat ? p.n - p.flat_at : axes);
+    }
     case RG_N_PTRADD: {
         rg_ref p = rg_lower_pointer(l, n->a);
         rg_val by = rg_lower_value(l, n->b);
@@ -298,7 +352,8 @@ rg_val rg_place_load(rg_lower *l, const rg_ref *p) {
         return rg_b_zero(l->b, t);
     if (p->vals)
         return p->vals[0];
-    return rg_b_load(l->b, p->array, p->leaf, p->idx, p->atomic ? RG_INS_ATOMIC : 0);
+    rg_ref x = rg_place_indexed(l, p);
+    return rg_b_load(l->b, x.array, x.leaf, x.idx, x.atomic ? RG_INS_ATOMIC : 0);
 }
 
 void rg_place_store(rg_lower *l, const rg_ref *p, rg_val v) {
@@ -308,7 +363,8 @@ void rg_place_store(rg_lower *l, const rg_ref *p, rg_val v) {
         rg_error(l->diags, l->b->loc, "copy it to a local first", "a value cannot be assigned");
         return;
     }
-    rg_b_store(l->b, p->array, p->leaf, p->idx, v, p->atomic ? RG_INS_ATOMIC : 0);
+    rg_ref x = rg_place_indexed(l, p);
+    rg_b_store(l->b, x.array, x.leaf, x.idx, v, x.atomic ? RG_INS_ATOMIC : 0);
 }
 
 bool rg_is_flat(const rg_ctype *t) {
@@ -324,6 +380,7 @@ rg_val *rg_place_values(rg_lower *l, const rg_ref *p) {
     uint32_t n = rg_ctype_leaves(p->type);
     rg_val *v = RG_NEW_N(l->arena, rg_val, n);
     bool bad = p->bad || only_sums(l, p);
+    rg_ref x = rg_place_indexed(l, p);
     for (uint32_t i = 0; i < n; i++) {
         if (bad) /* of the right type: lowering goes on to find more errors */
             v[i] = rg_b_zero(l->b,
@@ -331,7 +388,7 @@ rg_val *rg_place_values(rg_lower *l, const rg_ref *p) {
         else if (p->vals)
             v[i] = p->vals[i];
         else
-            v[i] = rg_b_load(l->b, p->array, p->leaf + i, p->idx, 0);
+            v[i] = rg_b_load(l->b, x.array, x.leaf + i, x.idx, 0);
     }
     return v;
 }
@@ -384,13 +441,14 @@ void rg_place_copy(rg_lower *l, const rg_ref *to, const rg_ref *from) {
         return;
     }
     uint32_t n = rg_ctype_leaves(from->type);
+    rg_ref y = rg_place_indexed(l, to), x = rg_place_indexed(l, from);
     if (rg_is_flat(from->type)) {
         /* all loads first: the objects may be one */
-        const rg_val *v = rg_place_values(l, from);
+        const rg_val *v = rg_place_values(l, &x);
         for (uint32_t i = 0; i < n; i++)
-            rg_b_store(l->b, to->array, to->leaf + i, to->idx, v[i], 0);
+            rg_b_store(l->b, y.array, y.leaf + i, y.idx, v[i], 0);
         return;
     }
     for (uint32_t i = 0; i < n; i++)
-        copy_leaf(l, *to, *from, i);
+        copy_leaf(l, y, x, i);
 }

@@ -21,20 +21,9 @@ void single(int n, float x[n]) {
     zero(&s);
     x[0] = s;
 }
-static float sum(const float *p, int n) {
-    float s = 0;
-    for (int i = 0; i < n; i++)
-        s += p[i];
-    return s;
-}
-void flat(int n, float m[n][n]) {
-    m[0][0] = sum(&m[0][0], n * n);
-}
-
 /* expect: 4:11: error: the pointer 'p' may point into two arrays, 'x' and 'y' */
 /* expect: 6:22: error: the pointer may point into two arrays */
 /* expect: 8:22: error: these pointers may point into different arrays */
 /* expect: 9:11: error: these pointers may point into different arrays */
 /* expect: 14:5: error: the pointer 'p' is used before it points anywhere */
 /* expect: 17:6: error: this pointer points to a single object and cannot move */
-/* expect: 31:19: error: the address of the first element is a flat pointer over several axes */
