@@ -27,6 +27,7 @@ static const struct option {
                        "parameters that carry gradients (default: all that can)"},
     [RG_OPT_SEED] = {"--seed", NULL, "N", "seed of the random inputs (default 0)"},
     [RG_OPT_REPEAT] = {"--repeat", NULL, "N", "runs of each kind (default: about a second)"},
+    [RG_OPT_SECOND_ORDER] = {"--second-order", NULL, NULL, "check Hessian-vector products too"},
     [RG_OPT_CHECKED] = {"--checked", NULL, NULL,
                         "report bounds, integer division and shifts found wrong at run time"},
     [RG_OPT_EDGES] = {"--edges", NULL, "usual|strict",
@@ -168,6 +169,9 @@ static void take_option(rg_cli_args *a, rg_cli_option_id id, const char *v) {
     case RG_OPT_REPEAT:
         if (take_integer(name, v, 1000000, &u))
             a->repeat = (int)u;
+        break;
+    case RG_OPT_SECOND_ORDER:
+        a->second_order = true;
         break;
     case RG_OPT_CHECKED:
         a->checked = true;

@@ -19,6 +19,7 @@ typedef enum rg_cli_option_id {
     RG_OPT_ACTIVE,
     RG_OPT_SEED,
     RG_OPT_REPEAT,
+    RG_OPT_SECOND_ORDER,
     RG_OPT_CHECKED,
     RG_OPT_EDGES,
     RG_OPT_TAPE_MEMORY,
@@ -57,7 +58,7 @@ typedef struct rg_cli_args {
     const char *device, *target, *output, *active, *cpp, *since;
     rg_kernel_mode mode;
     rg_addressing addressing;
-    bool has_mode, checked, strict_edges, json, help, has_seed;
+    bool has_mode, second_order, checked, strict_edges, json, help, has_seed;
     int threads;
     uint64_t seed;
     uint64_t tape_memory; /* 0: the default */

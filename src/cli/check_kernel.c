@@ -6,11 +6,14 @@
  *                        in one parameter at a time
  *   adjoint-difference   <J'y, v> against a difference of the double build, for some random v,
  *                        and for every scalar of small parameters
+ *   hvp-difference, orders   if asked for: check_second.c
  *
  * Tolerances are relative to the size of the terms that were summed. */
 #include "check_kernel.h"
 
 #include "check_draw.h"
+#include "check_floats.h"
+#include "check_second.h"
 #include "dtype.h"
 #include "launch.h"
 #include "progress.h"
@@ -62,44 +65,6 @@ static tolerance tolerance_of(const rg_check *c, const rg_cli_binding *b) {
     return half ? for_half : single ? for_float : for_double;
 }
 
-static size_t floats_of(const rg_cli_param *p) {
-    size_t n = 0;
-    for (size_t f = 0; f < p->layout.n; f++)
-        n += rg_cli_dtype_is_float(p->layout.fields[f].dtype);
-    return n * p->count;
-}
-
-/* Float scalars of elements in the device's layout, to and from doubles. */
-static void floats_get(const rg_cli_param *p, const void *items, double *to) {
-    const unsigned char *item = items;
-    for (size_t e = 0; e < p->count; e++, item += p->info.item_size)
-        for (size_t f = 0; f < p->layout.n; f++)
-            if (rg_cli_dtype_is_float(p->layout.fields[f].dtype))
-                *to++ =
-                    rg_cli_scalar_get(p->layout.fields[f].dtype, item + p->layout.fields[f].offset);
-}
-
-/* Rounds values to what the device's type holds, so that both sides use the same numbers. */
-static void floats_set(const rg_cli_param *p, void *items, double *values) {
-    unsigned char *item = items;
-    for (size_t e = 0; e < p->count; e++, item += p->info.item_size)
-        for (size_t f = 0; f < p->layout.n; f++)
-            if (rg_cli_dtype_is_float(p->layout.fields[f].dtype)) {
-                void *at = item + p->layout.fields[f].offset;
-                rg_cli_scalar_set(p->layout.fields[f].dtype, at, *values);
-                *values++ = rg_cli_scalar_get(p->layout.fields[f].dtype, at);
-            }
-}
-
-static void *room(size_t n, size_t size) {
-    void *p = calloc(n ? n : 1, size);
-    if (!p) {
-        fputs("retrograd: out of memory\n", stderr);
-        exit(RG_CLI_BAD);
-    }
-    return p;
-}
-
 static void work_clear(work *w) {
     rg_cli_launch_free(&w->launch);
     rg_model_free(&w->model);
@@ -113,27 +78,7 @@ static void work_clear(work *w) {
     }
 }
 
-static void cell(rg_check_cell *c, rg_check_state state, double error, const char *note) {
-    if (c->state == RG_CHECK_FAIL && state != RG_CHECK_FAIL)
-        return;
-    if (c->state == state && !(error > c->error) && !isnan(error))
-        return;
-    if (c->state == RG_CHECK_PASS && state == RG_CHECK_SKIP)
-        return; /* something was decided */
-    *c = (rg_check_cell){state, error, note};
-}
-
-static void test(rg_check_cell *c, double error, double limit, const char *note) {
-    bool pass = error <= limit; /* NaN fails */
-    cell(c, pass ? RG_CHECK_PASS : RG_CHECK_FAIL, error, pass ? NULL : note);
-}
-
 /* ---- primal ---- */
-
-static const char *message(const rg_cli_session *s, rg_status st) {
-    const char *m = rg_context_message(s->ctx);
-    return rg_cli_strdup(m && *m ? m : rg_status_name(st));
-}
 
 /* Runs the primal on a session's device; outputs to out (NULL entries are made). */
 static rg_status run_primal(rg_cli_session *s, const rg_cli_binding *b, void **out,
@@ -151,11 +96,11 @@ static rg_status run_primal(rg_cli_session *s, const rg_cli_binding *b, void **o
         st = rg_sync(s->dev);
     for (size_t i = 0; st == RG_OK && i < b->n; i++) {
         if (!out[i])
-            out[i] = room(b->params[i].count, b->params[i].info.item_size);
+            out[i] = rg_check_room(b->params[i].count, b->params[i].info.item_size);
         st = rg_cli_launch_get_data(&l, i, out[i]);
     }
     if (st != RG_OK) {
-        *why = message(s, st);
+        *why = rg_check_message(s, st);
         rg_sync(s->dev); /* the error would stick to the next launch */
     }
     rg_cli_launch_free(&l);
@@ -164,10 +109,10 @@ static rg_status run_primal(rg_cli_session *s, const rg_cli_binding *b, void **o
 
 static bool all_finite(const rg_cli_binding *b, void *const *out) {
     for (size_t i = 0; i < b->n; i++) {
-        size_t n = floats_of(&b->params[i]);
-        double *v = room(n, sizeof *v);
+        size_t n = rg_check_floats(&b->params[i]);
+        double *v = rg_check_room(n, sizeof *v);
         bool finite = true;
-        floats_get(&b->params[i], out[i], v);
+        rg_check_floats_get(&b->params[i], out[i], v);
         for (size_t c = 0; c < n; c++)
             finite = finite && isfinite(v[c]);
         free(v);
@@ -243,8 +188,8 @@ static void test_primal(work *w, const char *who, void *const *out) {
                 rg_model_free(&own);
             }
         }
-        test(to, error, w->tol.primal,
-             rg_cli_format("%s and the C compiler's build do not agree", who));
+        rg_check_test(to, error, w->tol.primal,
+                      rg_cli_format("%s and the C compiler's build do not agree", who));
     }
 }
 
@@ -253,7 +198,7 @@ static void test_primal(work *w, const char *who, void *const *out) {
 typedef enum inputs { INPUTS_GOOD, INPUTS_POOR, INPUTS_BAD, INPUTS_WRONG } inputs;
 
 static rg_status run_reference(work *w, const char **why) {
-    void **other = room(w->b->n, sizeof *other);
+    void **other = rg_check_room(w->b->n, sizeof *other);
     rg_status st = run_primal(w->c->reference, w->b, other, why);
     for (size_t i = 0; i < w->b->n; i++)
         free(other[i]);
@@ -320,7 +265,7 @@ static bool find_inputs(work *w, const bool *fixed, uint64_t round) {
         if (got == INPUTS_GOOD)
             return true;
         if (got == INPUTS_WRONG) {
-            cell(&w->report->whole, RG_CHECK_FAIL, 0, why);
+            rg_check_note(&w->report->whole, RG_CHECK_FAIL, 0, why);
             return false;
         }
         if (got == INPUTS_POOR && poor < 0)
@@ -331,11 +276,12 @@ static bool find_inputs(work *w, const bool *fixed, uint64_t round) {
         }
     }
     w->report->inputs = first_inputs;
-    cell(&w->report->whole, RG_CHECK_FAIL, 0,
-         !first  ? "no shapes fit its extents: give NAME=VALUE"
-         : drawn ? rg_cli_format("%s (with drawn inputs%s%s; give NAME=VALUE for what it needs)",
-                                 first, *first_inputs ? ": " : "", first_inputs)
-                 : first);
+    rg_check_note(
+        &w->report->whole, RG_CHECK_FAIL, 0,
+        !first  ? "no shapes fit its extents: give NAME=VALUE"
+        : drawn ? rg_cli_format("%s (with drawn inputs%s%s; give NAME=VALUE for what it needs)",
+                                first, *first_inputs ? ": " : "", first_inputs)
+                : first);
     return false;
 }
 
@@ -347,8 +293,8 @@ static rg_status run_adjoint(work *w) {
     for (size_t i = 0; st == RG_OK && i < w->b->n; i++)
         if (w->weight[i]) {
             const rg_cli_param *p = &w->b->params[i];
-            void *items = room(p->count, p->info.item_size);
-            floats_set(p, items, w->weight[i]);
+            void *items = rg_check_room(p->count, p->info.item_size);
+            rg_check_floats_set(p, items, w->weight[i]);
             st = rg_cli_launch_set_gradient(&w->launch, i, items);
             free(items);
         }
@@ -366,10 +312,10 @@ static rg_status run_adjoint(work *w) {
             st = rg_cli_launch_get_data(&w->launch, i, w->out[i]);
         if (st != RG_OK || !p->info.has_float)
             continue;
-        void *items = room(p->count, p->info.item_size);
+        void *items = rg_check_room(p->count, p->info.item_size);
         st = rg_cli_launch_get_gradient(&w->launch, i, items);
-        w->grad[i] = room(floats_of(p), sizeof(double));
-        floats_get(p, items, w->grad[i]);
+        w->grad[i] = rg_check_room(rg_check_floats(p), sizeof(double));
+        rg_check_floats_get(p, items, w->grad[i]);
         free(items);
     }
     return st;
@@ -378,8 +324,8 @@ static rg_status run_adjoint(work *w) {
 /* <y, J v> of the device with v in parameter i; *scale: size of what was summed. */
 static rg_status run_tangent(work *w, size_t i, double *v, double *sum, double *scale) {
     const rg_cli_param *p = &w->b->params[i];
-    void *items = room(p->count, p->info.item_size);
-    floats_set(p, items, v);
+    void *items = rg_check_room(p->count, p->info.item_size);
+    rg_check_floats_set(p, items, v);
     rg_status st = rg_cli_launch_reset(&w->launch);
     if (st == RG_OK)
         st = rg_cli_launch_set_gradient(&w->launch, i, items);
@@ -393,11 +339,11 @@ static rg_status run_tangent(work *w, size_t i, double *v, double *sum, double *
         const rg_cli_param *q = &w->b->params[j];
         if (!w->weight[j])
             continue;
-        size_t n = floats_of(q);
-        double *dot = room(n, sizeof *dot);
-        items = room(q->count, q->info.item_size);
+        size_t n = rg_check_floats(q);
+        double *dot = rg_check_room(n, sizeof *dot);
+        items = rg_check_room(q->count, q->info.item_size);
         st = rg_cli_launch_get_gradient(&w->launch, j, items);
-        floats_get(q, items, dot);
+        rg_check_floats_get(q, items, dot);
         for (size_t c = 0; c < n; c++)
             if (w->weight[j][c] != 0) {
                 double term = w->weight[j][c] * dot[c];
@@ -414,23 +360,16 @@ static rg_status run_tangent(work *w, size_t i, double *v, double *sum, double *
 static const char odd_note[] = "the kernel gives inf or nan on these inputs: give others, "
                                "NAME=VALUE";
 
-static double largest(const double *v, size_t n) {
-    double most = 0;
-    for (size_t c = 0; v && c < n; c++)
-        most = fmax(most, fabs(v[c]));
-    return most;
-}
-
 static void test_tangent(work *w, size_t i, rg_cli_rng *r) {
     rg_check_row *row = &w->report->rows[i];
-    size_t n = floats_of(&w->b->params[i]);
-    double *v = room(n, sizeof *v), sum, scale, here = 0, size = 0;
+    size_t n = rg_check_floats(&w->b->params[i]);
+    double *v = rg_check_room(n, sizeof *v), sum, scale, here = 0, size = 0;
     for (size_t c = 0; c < n; c++)
         v[c] = rg_cli_rng_normal(r);
     rg_status st = run_tangent(w, i, v, &sum, &scale);
     if (st != RG_OK) {
-        cell(&row->tangent, RG_CHECK_FAIL, NAN,
-             rg_cli_format("the tangent failed: %s", message(w->c->device, st)));
+        rg_check_note(&row->tangent, RG_CHECK_FAIL, NAN,
+                      rg_cli_format("the tangent failed: %s", rg_check_message(w->c->device, st)));
         free(v);
         return;
     }
@@ -441,10 +380,10 @@ static void test_tangent(work *w, size_t i, rg_cli_rng *r) {
     scale = fmax(scale, sqrt(size));
     double off = fabs(sum - here);
     if (w->odd && !isfinite(off))
-        cell(&row->tangent, RG_CHECK_SKIP, 0, odd_note);
+        rg_check_note(&row->tangent, RG_CHECK_SKIP, 0, odd_note);
     else
-        test(&row->tangent, sum == here ? 0 : off / scale, w->tol.tangent,
-             rg_cli_format("tangent %.9g, adjoint %.9g", sum, here));
+        rg_check_test(&row->tangent, sum == here ? 0 : off / scale, w->tol.tangent,
+                      rg_cli_format("tangent %.9g, adjoint %.9g", sum, here));
     free(v);
 }
 
@@ -452,7 +391,7 @@ static void test_tangent(work *w, size_t i, rg_cli_rng *r) {
 static void test_direction(work *w, size_t i, const double *v, size_t single, double y) {
     const rg_cli_param *p = &w->b->params[i];
     rg_check_cell *to = &w->report->rows[i].difference;
-    size_t n = floats_of(p);
+    size_t n = rg_check_floats(p);
     rg_model_slope d = rg_model_derivative(&w->model, i, v, (const double *const *)w->weight);
     double here = 0, size = 0;
     for (size_t c = 0; c < n; c++) {
@@ -462,20 +401,21 @@ static void test_direction(work *w, size_t i, const double *v, size_t single, do
     const char *where =
         single == n ? "along a random direction" : rg_cli_format("at scalar %zu", single);
     if (w->odd && !isfinite(here)) {
-        cell(to, RG_CHECK_SKIP, 0, odd_note);
+        rg_check_note(to, RG_CHECK_SKIP, 0, odd_note);
         return;
     }
     if (!d.finite) {
-        cell(to, RG_CHECK_SKIP, 0, rg_cli_format("%s: no finite difference", where));
+        rg_check_note(to, RG_CHECK_SKIP, 0, rg_cli_format("%s: no finite difference", where));
         return;
     }
-    double scale = fmax(fmax(fabs(d.value), sqrt(size)),
-                        fmax(1e-2 * largest(w->grad[i], n) * largest(v, n), w->tol.floor * y));
+    double scale = fmax(
+        fmax(fabs(d.value), sqrt(size)),
+        fmax(1e-2 * rg_check_largest(w->grad[i], n) * rg_check_largest(v, n), w->tol.floor * y));
     double off = fabs(here - d.value), error = off == 0 ? 0 : off / scale;
     bool steep = fabs(here) > d.steepest && d.error > 1e-6 * fabs(d.value);
     bool unsure = d.error > 1e-2 * scale || steep;
     if (error <= w->tol.difference) {
-        cell(to, RG_CHECK_PASS, error, NULL);
+        rg_check_note(to, RG_CHECK_PASS, error, NULL);
     } else if (isfinite(here) && (d.kink || unsure)) {
         rg_check_row *row = &w->report->rows[i];
         w->kinks++;
@@ -485,22 +425,24 @@ static void test_direction(work *w, size_t i, const double *v, size_t single, do
                                       : d.kink ? "a kink"
                                                : "not smooth",
                                       where, d.left, d.right, here);
-        cell(to, RG_CHECK_SKIP, error, NULL);
+        rg_check_note(to, RG_CHECK_SKIP, error, NULL);
     } else if (error <= w->tol.difference + 4 * d.error / scale) {
-        cell(to, RG_CHECK_PASS, error, NULL);
+        rg_check_note(to, RG_CHECK_PASS, error, NULL);
     } else {
-        const char *zero = largest(w->grad[i], n) == 0 ? "the whole gradient is zero: " : "";
-        cell(to, RG_CHECK_FAIL, error,
-             rg_cli_format("%s%s: difference %.9g, adjoint %.9g", zero, where, d.value, here));
+        const char *zero =
+            rg_check_largest(w->grad[i], n) == 0 ? "the whole gradient is zero: " : "";
+        rg_check_note(
+            to, RG_CHECK_FAIL, error,
+            rg_cli_format("%s%s: difference %.9g, adjoint %.9g", zero, where, d.value, here));
     }
 }
 
 static void test_differences(work *w, size_t i, rg_cli_rng *r) {
-    size_t n = floats_of(&w->b->params[i]);
-    double *v = room(n, sizeof *v), y = 0;
+    size_t n = rg_check_floats(&w->b->params[i]);
+    double *v = rg_check_room(n, sizeof *v), y = 0;
     for (size_t j = 0; j < w->b->n; j++)
         if (w->weight[j])
-            y = fmax(y, largest(w->weight[j], floats_of(&w->b->params[j])));
+            y = fmax(y, rg_check_largest(w->weight[j], rg_check_floats(&w->b->params[j])));
     for (int k = 0; k < DIRECTIONS && n > 1; k++) {
         for (size_t c = 0; c < n; c++)
             v[c] = rg_cli_rng_normal(r);
@@ -526,13 +468,13 @@ static void evaluate(work *w, uint64_t round) {
     if (w->has_model)
         test_primal(w, "the device", w->out);
     for (size_t i = 0; i < w->b->n; i++) {
-        size_t n = floats_of(&w->b->params[i]);
+        size_t n = rg_check_floats(&w->b->params[i]);
         if (!w->b->params[i].info.has_float || !changed(w->b, w->out, i))
             continue; /* what is only read: its own weight would only add to both sides */
-        w->weight[i] = room(n, sizeof(double));
+        w->weight[i] = rg_check_room(n, sizeof(double));
         /* An output that is not finite has no gradient to speak of; its zero weight must also
          * keep it out of all others. */
-        floats_get(&w->b->params[i], w->out[i], w->weight[i]);
+        rg_check_floats_get(&w->b->params[i], w->out[i], w->weight[i]);
         for (size_t e = 0; e < n; e++)
             w->weight[i][e] = isfinite(w->weight[i][e]) ? rg_cli_rng_normal(&r) : 0;
     }
@@ -540,22 +482,22 @@ static void evaluate(work *w, uint64_t round) {
     for (size_t i = 0; i < w->b->n; i++)
         any = any || w->weight[i];
     if (!any)
-        cell(&w->report->whole, RG_CHECK_SKIP, 0,
-             "it changes no floats on these inputs: all its gradients are zero");
+        rg_check_note(&w->report->whole, RG_CHECK_SKIP, 0,
+                      "it changes no floats on these inputs: all its gradients are zero");
     if (st == RG_OK)
         st = rg_cli_launch_new(k, w->b, true, &w->launch);
     if (st == RG_OK)
         st = run_adjoint(w);
     if (st != RG_OK) {
-        cell(&w->report->whole, RG_CHECK_FAIL, 0,
-             rg_cli_format("the adjoint failed: %s", message(c->device, st)));
+        rg_check_note(&w->report->whole, RG_CHECK_FAIL, 0,
+                      rg_cli_format("the adjoint failed: %s", rg_check_message(c->device, st)));
         return;
     }
     if (w->has_model)
         test_primal(w, "the recorded launch", w->out);
     for (size_t i = 0; i < w->b->n; i++) {
         rg_check_row *row = &w->report->rows[i];
-        size_t n = floats_of(&w->b->params[i]), set = 0;
+        size_t n = rg_check_floats(&w->b->params[i]), set = 0;
         if (!w->b->params[i].info.has_float || !w->grad[i])
             continue;
         for (size_t e = 0; e < n; e++)
@@ -565,13 +507,17 @@ static void evaluate(work *w, uint64_t round) {
         rg_cli_progress("checking %s: %s", w->b->name, w->b->params[i].info.name);
         test_tangent(w, i, &r);
         if (w->has_model && w->diverged)
-            cell(&row->difference, RG_CHECK_SKIP, 0,
-                 "rounding takes the double build another way: give inputs that are less "
-                 "sensitive");
+            rg_check_note(&row->difference, RG_CHECK_SKIP, 0,
+                          "rounding takes the double build another way: give inputs that are less "
+                          "sensitive");
         else if (w->has_model)
             test_differences(w, i, &r);
         else
-            cell(&row->difference, RG_CHECK_SKIP, 0, c->fine->why_not);
+            rg_check_note(&row->difference, RG_CHECK_SKIP, 0, c->fine->why_not);
+        if (c->args->second_order) {
+            rg_check_second s = {c->device, &w->launch, w->b, w->weight, w->grad, c->says_float};
+            rg_check_second_order(&s, i, &r, row);
+        }
     }
     rg_cli_progress(NULL);
 }
@@ -604,9 +550,10 @@ bool rg_check_kernel(rg_check *c, rg_cli_binding *b, rg_check_report *report) {
     }
     work_clear(&w);
     if (c->fine->why_not && !c->fine->no_compiler && report->whole.state != RG_CHECK_FAIL)
-        cell(&report->whole, RG_CHECK_FAIL, 0,
-             rg_cli_format("no differences: the C compiler does not take the file with float as "
-                           "double: %s",
-                           c->fine->why_not));
+        rg_check_note(
+            &report->whole, RG_CHECK_FAIL, 0,
+            rg_cli_format("no differences: the C compiler does not take the file with float as "
+                          "double: %s",
+                          c->fine->why_not));
     return rg_cli_problem_count() == 0;
 }

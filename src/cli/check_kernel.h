@@ -23,8 +23,9 @@ typedef struct rg_check_row {
     bool has_gradient;
     double nonzero; /* share of the gradient's scalars */
     rg_check_cell tangent, difference, primal;
-    size_t kinks;     /* differences that a kink left undecided */
-    const char *kink; /* words on the first of them */
+    rg_check_cell hvp, orders; /* with --second-order */
+    size_t kinks;              /* differences that a kink left undecided */
+    const char *kink;          /* words on the first of them */
 } rg_check_row;
 
 typedef struct rg_check_report {

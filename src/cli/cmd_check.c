@@ -48,10 +48,14 @@ static void print_report(const rg_check_report *r) {
             printf("  nonzero %3.0f%%", 100 * row->nonzero);
         print_cell("adjoint-tangent", &row->tangent);
         print_cell("adjoint-difference", &row->difference);
+        print_cell("hvp-difference", &row->hvp);
+        print_cell("orders", &row->orders);
         print_cell("primal", &row->primal);
         putchar('\n');
         print_note(r, row->param, "adjoint-tangent", &row->tangent);
         print_note(r, row->param, "adjoint-difference", &row->difference);
+        print_note(r, row->param, "hvp-difference", &row->hvp);
+        print_note(r, row->param, "orders", &row->orders);
         print_note(r, row->param, "primal", &row->primal);
         if (row->kinks)
             printf("    %s %s: %zu difference%s undecided: %s\n", r->kernel, row->param, row->kinks,
@@ -102,6 +106,8 @@ static void json_report(rg_json *j, const rg_check_report *r) {
         }
         json_cell(j, "adjoint_tangent", &row->tangent);
         json_cell(j, "adjoint_difference", &row->difference);
+        json_cell(j, "hvp_difference", &row->hvp);
+        json_cell(j, "orders", &row->orders);
         json_cell(j, "primal", &row->primal);
         if (row->kinks) {
             rg_json_key(j, "undecided");
@@ -163,6 +169,8 @@ static bool check_all(rg_check *c, rg_cli_binding *b, size_t n, totals *t) {
         for (size_t k = 0; k < r.n; k++) {
             count(t, &r.rows[k].tangent);
             count(t, &r.rows[k].difference);
+            count(t, &r.rows[k].hvp);
+            count(t, &r.rows[k].orders);
             count(t, &r.rows[k].primal);
         }
     }
@@ -245,6 +253,10 @@ const rg_cli_command rg_cmd_check = {
         "  adjoint-difference   J'y against central differences of FILE built by the C compiler\n"
         "                       ($CC, or cc) with float as double\n"
         "  primal               outputs against that build\n"
+        "and with --second-order, for a random direction v in each parameter:\n"
+        "  hvp-difference       Hessian-vector products, as tangent of the adjoint and as adjoint\n"
+        "                       of the tangent, against central differences of gradients\n"
+        "  orders               the two against each other\n"
         "A row for each parameter says how much of its gradient is not zero, and the relative\n"
         "errors. Where the function has a kink, so that no difference can decide, other inputs\n"
         "are drawn, and the test is skipped if that does not help. The last line is\n"
@@ -252,8 +264,9 @@ const rg_cli_command rg_cmd_check = {
     .examples = "  retrograd check springs.c\n"
                 "  retrograd check springs.c energy n=20 ends=ends.npy --device ref\n"
                 "  retrograd check springs.c --json\n",
-    .options = RG_OPT_BIT(DEVICE) | RG_OPT_BIT(SEED) | RG_OPT_BIT(EDGES) | RG_OPT_BIT(TAPE_MEMORY) |
-               RG_OPT_BIT(THREADS) | RG_OPT_BIT(CHECKED) | RG_OPT_BIT(DEFINE) |
-               RG_OPT_BIT(INCLUDE) | RG_OPT_BIT(CPP) | RG_OPT_BIT(JSON) | RG_OPT_BIT(HELP),
+    .options = RG_OPT_BIT(DEVICE) | RG_OPT_BIT(SEED) | RG_OPT_BIT(SECOND_ORDER) |
+               RG_OPT_BIT(EDGES) | RG_OPT_BIT(TAPE_MEMORY) | RG_OPT_BIT(THREADS) |
+               RG_OPT_BIT(CHECKED) | RG_OPT_BIT(DEFINE) | RG_OPT_BIT(INCLUDE) | RG_OPT_BIT(CPP) |
+               RG_OPT_BIT(JSON) | RG_OPT_BIT(HELP),
     .run = run,
 };

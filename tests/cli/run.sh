@@ -283,6 +283,22 @@ run_case check-springs 0 check springs.c; has out "energy pos"; has out ", 0 fai
 run_case check-ref 0 check springs.c energy --device ref --seed 5; has out ", 0 failed"; done_case
 run_case check-mixed 0 check mixed.c; has out "second a"; has out ", 0 failed"; done_case
 run_case check-given 0 check f.c f x=1,2,3; has out ", 0 failed"; done_case
+run_case check-second 0 check f.c --second-order; has out "hvp-difference"; has out "orders"
+has out ", 0 failed"; done_case
+cat >wrong_adjoint.c <<'E2'
+static float f(float x) { return x * x * x; }
+static void f_b(float x, float *x_b, float r_b) { *x_b += 2 * x * x * r_b; }
+#pragma retrograd adjoint(f) = f_b
+void g(int n, const float x[n], float y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        y[i] = f(x[i]);
+}
+E2
+run_case check-second-wrong 1 check wrong_adjoint.c --second-order
+has out "hvp-difference: difference of gradients"; has out "orders: tangent of adjoint"; done_case
+run_case check-second-json 0 check f.c --second-order --json; has out '"hvp_difference"'; done_case
 run_case check-json 0 check f.c --json; has out '"failed": 0'; has out '"adjoint_difference"'
 done_case
 cat >stop.c <<'EOF'

@@ -6,9 +6,9 @@
 // edge: a.grad = 43
 // run windows: n=4 x=1,2,3,4 a=2 y=zeros --grad y=1,1 --dot x=1,0,0,0 --dot a=1
 // edge: x.hvp = 6 8 12 8
-// check: windows
-// check: scatter
-// check: locals
+// check: windows --second-order
+// check: scatter --second-order
+// check: locals --second-order
 #ifndef REAL
 #define REAL float
 #endif

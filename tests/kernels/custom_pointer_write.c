@@ -1,11 +1,11 @@
 // Adjoints by pragma of functions that write through pointers: they find the arrays as they were when
 // the function was called, and clear the gradients of what it overwrote. In place, in time loops that
 // overwrite what was read, under branches, in loops of unknown length, and with an array counting.
-// check: steps
-// check: serial
-// check: until
-// check: inside
-// check: shared n=9
+// check: steps --second-order
+// check: serial --second-order
+// check: until --second-order
+// check: inside --second-order
+// check: shared n=9 --second-order
 #include <math.h>
 
 #ifndef REAL

@@ -12,6 +12,9 @@
 // run steps: n=3 x=1,2,3 y=1,1,1 c=zeros --grad y=1,1,1 --dot x=1,1,1 --dot y=0,1,0
 // edge: x.grad = py: [2*a for a in (1,2,3)]
 // edge: x.hvp = 2 6 2
+// check: lists --second-order
+// check: counts --second-order
+// check: steps --second-order
 #ifndef REAL
 #define REAL float
 #endif

@@ -16,6 +16,9 @@
 // edge: x.hvp = 44 104 61 30
 // edge: p.grad = 30
 // edge: p.hvp = 61
+// check: folds --second-order
+// check: marches --second-order
+// check: onto n=4 --second-order
 #ifndef REAL
 #define REAL float
 #endif

@@ -572,7 +572,7 @@ static rg_status launch(rg_device *dev, rg_program *p, const rg_binding *args) {
         const rg_binding *b = &args[q->param];
         const rg_ir_array *x = rg_array_at(g->fn, q->array);
         const int64_t *shape = b->shape ? b->shape : one;
-        g->at[q->array] = q->shadow ? b->shadow : b->data;
+        g->at[q->array] = rg_pointer_at(q, b);
         g->bytes[q->array] = x->elem->size;
         for (uint32_t k = 0; k < x->rank; k++) {
             g->walk->extents[q->array][k] = shape[k];

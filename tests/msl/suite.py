@@ -147,8 +147,6 @@ class Suite:
         name = f"{t.name}/{form}/{k.name}"
         path = os.path.relpath(k.path)
         for run in k.runs:
-            if run.mode == "hvp":
-                continue
             command, (status, out, err) = self.attempt(
                 t, lambda p: run.command(self.tool, p, form, "float"), path)
             if self.cannot(t, form, name, err):
