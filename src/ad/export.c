@@ -1,7 +1,12 @@
 /* The backward sweep of a branch uses values that the forward sweep of that branch computed: two
  * regions of two `if`s on the same condition. Here such a value becomes a result of the first `if`
- * (zero when the other branch was taken, where nobody uses it). */
+ * (zero when the other branch was taken, where nobody uses it).
+ *
+ * Integers that a few cheap operations make of what both branches see are made again instead: what
+ * comes out of a branch is opaque, while an index like i - 1 says which iterations can meet. */
 #include "ad/adjoint.h"
+
+enum { MAX_AGAIN = 12 }; /* operations for one integer that is made again */
 
 typedef struct export {
     rg_fn *g;
@@ -42,12 +47,56 @@ static rg_val lift(export *e, rg_val v) {
     return res;
 }
 
-static rg_val again(rg_fn *g, rg_rid r, uint32_t at, rg_val v) {
-    rg_iid i = rg_ins_new(g, RG_CONST, 0);
-    rg_val c = rg_ins_add_result(g, i, rg_type_of(g, v));
-    rg_ins_at(g, i)->imm = rg_ins_at(g, rg_value_at(g, v)->def)->imm;
-    rg_region_insert(g, r, at, i);
-    return c;
+static bool in_sight(const rg_fn *g, rg_rid r, rg_val v) {
+    return rg_region_inside(g, r, rg_val_region(g, v));
+}
+
+/* Is v a constant, or an integer that is cheap to make again in region r? What is costly, or has no
+ * result for some operands, was computed once and that is enough. */
+static bool is_cheap(const rg_fn *g, rg_rid r, rg_val v, int *left) {
+    rg_iid def = rg_value_at(g, v)->def;
+    if (in_sight(g, r, v))
+        return true;
+    if (!def || --*left < 0)
+        return false;
+    switch (rg_ins_at(g, def)->op) {
+    case RG_CONST:
+        return true;
+    case RG_ADD:
+    case RG_SUB:
+    case RG_MUL:
+    case RG_NEG:
+    case RG_CAST:
+    case RG_WRAP:
+        break;
+    default:
+        return false;
+    }
+    if (!rg_type_is_int(rg_type_of(g, v)))
+        return false;
+    for (uint32_t k = 0; k < rg_ins_at(g, def)->nopnd; k++)
+        if (!is_cheap(g, r, rg_operand(g, def, k), left))
+            return false;
+    return true;
+}
+
+/* v, made again in region r before its instruction *at, which moves on. */
+static rg_val again(rg_fn *g, rg_rid r, uint32_t *at, rg_val v) {
+    if (in_sight(g, r, v))
+        return v;
+    const rg_value of = *rg_value_at(g, v);
+    const rg_ins old = *rg_ins_at(g, of.def);
+    rg_val x[2] = {0};
+    for (uint32_t k = 0; k < old.nopnd; k++)
+        x[k] = again(g, r, at, rg_operand(g, of.def, k));
+    rg_iid i = rg_ins_new(g, (rg_op)old.op, old.op == RG_CONST ? 0 : old.loc);
+    for (uint32_t k = 0; k < old.nopnd; k++)
+        rg_ins_add_operand(g, i, x[k]);
+    rg_ins_at(g, i)->imm = old.imm;
+    rg_val w = rg_ins_add_result(g, i, of.type);
+    rg_value_at(g, w)->name = of.name;
+    rg_region_insert(g, r, (*at)++, i);
+    return w;
 }
 
 static void region(export *e, rg_rid r) {
@@ -56,11 +105,10 @@ static void region(export *e, rg_rid r) {
         rg_iid i = rg_region_at(g, r)->ins.at[k];
         for (uint32_t q = 0; q < rg_ins_at(g, i)->nopnd; q++) {
             rg_val v = rg_operand(g, i, q);
-            if (!rg_region_inside(g, r, rg_val_region(g, v)) && rg_def_op(g, v) == RG_CONST) {
-                v = again(g, r, k, v); /* a constant stays one: made again where it is used */
-                i = rg_region_at(g, r)->ins.at[++k];
-            }
-            while (!rg_region_inside(g, r, rg_val_region(g, v)))
+            int left = MAX_AGAIN;
+            if (!in_sight(g, r, v) && is_cheap(g, r, v, &left))
+                v = again(g, r, &k, v);
+            while (!in_sight(g, r, v))
                 v = lift(e, v);
             g->pool.at[rg_ins_at(g, i)->opnd + q] = v;
             if (rg_ins_at(g, i)->op == RG_ALLOC) /* the table says what the instruction says */
