@@ -224,8 +224,7 @@ static bool times_mono(const rg_mono *a, const rg_mono *b, rg_mono *out) {
     return true;
 }
 
-/* p * q; false when it does not fit. */
-static bool times(const rg_poly *p, const rg_poly *q, rg_poly *r) {
+bool rg_poly_times(const rg_poly *p, const rg_poly *q, rg_poly *r) {
     *r = constant_poly(0);
     if (!p->ok || !q->ok || __builtin_mul_overflow(p->constant, q->constant, &r->constant))
         return false;
@@ -311,7 +310,7 @@ static rg_poly poly_at(const rg_fn *f, rg_val v, bool products, int *steps) {
         }
         if (!products && p.n && q.n)
             return atom_poly(v);
-        return times(&p, &q, &r) ? r : atom_poly(v);
+        return rg_poly_times(&p, &q, &r) ? r : atom_poly(v);
     case RG_SHL:
         if (!rg_val_const_int(f, rg_operand(f, def, 1), &c) || c < 0 || c > 61 ||
             (rg_type_is_unsigned(t) && !exact_unsigned(f, def, t)))

@@ -27,6 +27,8 @@ typedef struct rg_poly {
 rg_poly rg_poly_of(const rg_fn *f, rg_val v, bool products);
 /* p + k * q */
 rg_poly rg_poly_add(const rg_poly *p, int64_t k, const rg_poly *q);
+/* p * q; false when it does not fit. */
+bool rg_poly_times(const rg_poly *p, const rg_poly *q, rg_poly *out);
 void rg_poly_add_mono(rg_poly *p, const rg_mono *m);
 
 /* Every value that v can have lies in [lo, hi]. 128 bits: u64 fits and sums do not overflow. */

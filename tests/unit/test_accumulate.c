@@ -77,8 +77,8 @@ static void fill(memory *m, int32_t n) {
     m->k_b[0] = 1;
 }
 
-static void run(const rg_fn *f, memory *m, int32_t n, bool races) {
-    int64_t ext[3] = {n, n, 1};
+static void run_with(const rg_fn *f, memory *m, int32_t n, int64_t extent, bool races) {
+    int64_t ext[3] = {extent, extent, 1};
     rg_interp_array arrays[9] = {{0},           {m->x, ext},   {m->y, ext},
                                  {m->x_b, ext}, {m->y_b, ext}, {m->k_b, ext + 2},
                                  {m->m, ext},   {m->m_b, ext}, {m->idx, ext}};
@@ -90,6 +90,10 @@ static void run(const rg_fn *f, memory *m, int32_t n, bool races) {
     rg_loc loc;
     if (!rg_interp(f, &args, &out, &loc))
         fail_msg("%s", rg_text_str(&out));
+}
+
+static void run(const rg_fn *f, memory *m, int32_t n, bool races) {
+    run_with(f, m, n, n, races);
 }
 
 static void count(const rg_fn *f, rg_rid r, int flag, int *n) {
@@ -110,8 +114,9 @@ static int flagged(const rg_fn *f, int flag) {
 
 static bool racy; /* the kernel under test has a race of its own */
 
-/* Runs the passes and compares; what is left is returned. */
-static const rg_fn *check(const char *body, const rg_activity *act) {
+static const rg_fn *before; /* what `compile` read */
+
+static const rg_fn *compile(const char *body, const rg_activity *act) {
     rg_sources *sources = rg_sources_new(arena);
     rg_diags d = {.arena = arena, .sources = sources};
     const char *text = rg_format(arena, "%s%s  yield\n}\n", head, body);
@@ -137,6 +142,14 @@ static const rg_fn *check(const char *body, const rg_activity *act) {
     }
     assert_true(changed);
     assert_int_equal(flagged(g, RG_INS_ACCUM), 0);
+    before = f;
+    return g;
+}
+
+/* Runs the passes and compares; what is left is returned. */
+static const rg_fn *check(const char *body, const rg_activity *act) {
+    const rg_fn *g = compile(body, act), *f = before;
+    rg_text out = {.arena = arena};
     for (int32_t n = 0; n <= N; n++) {
         memory a, b;
         fill(&a, n);
@@ -157,6 +170,15 @@ static const rg_fn *check(const char *body, const rg_activity *act) {
         print_message("%s\n", rg_text_str(&show));
     }
     return g;
+}
+
+/* The kernel after the passes, with n that is not the arrays' extent, where it does nothing. */
+static void check_nothing(const char *body, int32_t n) {
+    memory a, b;
+    fill(&a, N);
+    fill(&b, N);
+    run_with(compile(body, NULL), &a, n, N, true);
+    assert_memory_equal(&a, &b, sizeof a);
 }
 
 static int atomics(const char *body) {
@@ -310,6 +332,109 @@ static void test_gather(void **state) {
     racy = false;
 }
 
+/* x_b[i - 1] and x_b[i + 1] where they are inside, x_b[0] in the first iteration */
+#define GUARDED                                                                                    \
+    "  parallel %10: i32 = %3 to %1 {\n"                                                           \
+    "    %11: i32 = sub %10, %4\n"                                                                 \
+    "    %12: i32 = add %10, %4\n"                                                                 \
+    "    %13: bool = gt %10, %3\n"                                                                 \
+    "    %14: bool = lt %10, %6\n"                                                                 \
+    "    %15: f32 = load @4.y_b[%10]\n"                                                            \
+    "    addto accum @3.x_b[%10] += %15\n"                                                         \
+    "    if %13 {\n"                                                                               \
+    "      addto accum @3.x_b[%11] += %15\n"                                                       \
+    "      yield\n    } else {\n"                                                                  \
+    "      %16: f32 = mul %15, %5\n"                                                               \
+    "      addto accum @3.x_b[%3] += %16\n"                                                        \
+    "      yield\n    }\n"                                                                         \
+    "    if %14 {\n"                                                                               \
+    "      addto accum @3.x_b[%12] += %15\n"                                                       \
+    "      yield\n    } else {\n      yield\n    }\n"                                              \
+    "    yield\n  }\n"
+
+static void test_gather_guarded(void **state) {
+    (void)state;
+    const rg_fn *g = check(GUARDED, NULL);
+    assert_int_equal(flagged(g, RG_INS_ATOMIC), 0);
+    assert_int_equal(flagged(g, RG_INS_GATHERED), 3);
+    /* indices that a branch or a select chooses, two iterations that add to one element */
+    g = check("  parallel %10: i32 = %3 to %1 {\n"
+              "    %11: i32 = sub %10, %7\n"
+              "    %13: bool = lt %11, %3\n"
+              "    %14: i32 = select %13, %3, %11\n"
+              "    %15: f32 = load @4.y_b[%10]\n"
+              "    %16: bool = lt %10, %6\n"
+              "    %17: i32 = if %16 {\n"
+              "      %18: i32 = add %10, %4\n"
+              "      yield %18\n    } else {\n      yield %6\n    }\n"
+              "    addto accum @3.x_b[%14] += %15\n"
+              "    addto accum @3.x_b[%17] += %15\n"
+              "    yield\n  }\n",
+              NULL);
+    assert_int_equal(flagged(g, RG_INS_ATOMIC), 0);
+    /* one of two elements on another axis: those are not told apart */
+    assert_int_equal(atomics("  parallel %10: i32 = %4 to %6 {\n"
+                             "    %11: i32 = sub %10, %4\n"
+                             "    %13: f32 = load @1.x[%10]\n"
+                             "    %14: f32 = const 0.0\n"
+                             "    %15: bool = lt %13, %14\n"
+                             "    %16: i32 = select %15, %3, %4\n"
+                             "    addto accum @7.m_b[%16, %10] += %13\n"
+                             "    addto accum @7.m_b[%16, %11] += %13\n"
+                             "    yield\n  }\n"),
+                     2);
+    /* a guard that another iteration writes */
+    racy = true;
+    assert_int_equal(atomics("  parallel %10: i32 = %4 to %6 {\n"
+                             "    %11: i32 = sub %10, %4\n"
+                             "    %13: f32 = load @2.y[%10]\n"
+                             "    %14: bool = lt %13, %5\n"
+                             "    if %14 {\n"
+                             "      addto accum @3.x_b[%10] += %5\n"
+                             "      addto accum @3.x_b[%11] += %5\n"
+                             "      store @2.y[%11] = %5\n"
+                             "      yield\n    } else {\n      yield\n    }\n"
+                             "    yield\n  }\n"),
+                     2);
+    racy = false;
+}
+
+/* At the ends of the type nothing wraps: a loop that has no iteration stays without, and one that
+ * ends at the largest number is done to its end. */
+static void test_gather_limits(void **state) {
+    (void)state;
+    check_nothing(GUARDED, INT32_MIN);
+    check_nothing(GUARDED, INT32_MIN + 1);
+    check_nothing(GUARDED, -1);
+    check_nothing(STENCIL(""), INT32_MIN + 1); /* its end is n - 1 */
+    /* iterations n - 6 to n, elements 0 to 6 of x, guarded by idx */
+    const char *high = "  %40: i32 = const 6\n"
+                       "  %41: i32 = sub %1, %40\n"
+                       "  parallel %10: i32 = %41 to %1 {\n"
+                       "    %11: i32 = sub %10, %41\n"
+                       "    %12: i32 = add %11, %4\n"
+                       "    %13: f32 = load @4.y_b[%11]\n"
+                       "    %14: i32 = load @8.idx[%11]\n"
+                       "    %15: bool = ge %14, %7\n"
+                       "    addto accum @3.x_b[%11] += %13\n"
+                       "    if %15 {\n"
+                       "      addto accum @3.x_b[%12] += %13\n"
+                       "      yield\n    } else {\n      yield\n    }\n"
+                       "    yield\n  }\n";
+    const int32_t n[3] = {N, 1000, INT32_MAX};
+    const rg_fn *g = compile(high, NULL);
+    assert_int_equal(flagged(g, RG_INS_ATOMIC), 0);
+    for (int k = 0; k < 3; k++) {
+        memory a, b;
+        fill(&a, N);
+        fill(&b, N);
+        run_with(before, &a, n[k], N, false);
+        run_with(g, &b, n[k], N, true);
+        assert_true(a.x_b[N - 1] > (float)(N - 1));
+        assert_memory_equal(&a, &b, sizeof a);
+    }
+}
+
 static void test_gather_two_axes(void **state) {
     (void)state;
     const char *five = "  parallel %10: i32 = %4 to %6, %20: i32 = %4 to %6 {\n"
@@ -362,6 +487,7 @@ int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {TEST(test_plain),           TEST(test_atomic),
                                        TEST(test_reduction),       TEST(test_gather),
-                                       TEST(test_gather_two_axes), TEST(test_gather_history)};
+                                       TEST(test_gather_two_axes), TEST(test_gather_history),
+                                       TEST(test_gather_guarded),  TEST(test_gather_limits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
