@@ -41,13 +41,15 @@ sanitize:
 	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	  $(PYTHON) tests/run.py --build $(BUILD)-sanitize --sanitized $(TESTS)
 
-# N=20000 random kernels, and as many wrong ones: minutes to hours.
+# N=20000 random kernels, as many wrong ones and as many stencils: minutes to hours.
 N ?= 20000
 SEED ?= 1
 fuzz: build
 	@$(PYTHON) tests/fuzz/wrong.py --build $(BUILD) --count $(N) --seed $(SEED)
 	@$(PYTHON) tests/fuzz/fuzz.py --build $(BUILD) --count $(N) --seed $(SEED) \
 	  --devices ref,cpu,cpu+checked
+	@$(PYTHON) tests/fuzz/fuzz.py --build $(BUILD) --count $(N) --seed $(SEED) --devices ref,cpu \
+	  --stencils
 
 # C that is laid out by .clang-format (version 14). Kernels that tests refuse or print are laid out
 # as their test needs; springs.c is the one that the README shows (bench has its copy).

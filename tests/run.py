@@ -246,6 +246,8 @@ class Runner:
             self.fuzz_on(",".join(d.name for d in on_host), on_host[0], first, count)
             if any(d.name == "cpu" for d in on_host):
                 self.fuzz_on("cpu+checked", on_host[0], 100001, count // 6 + 1)
+            self.fuzz_on(",".join(d.name for d in on_host), on_host[0], 1, count // 5 + 1,
+                         ["--stencils"])
         # A driver compiles each program for seconds: other programs in each mode, and few.
         for device in [d for d in self.devices if d.is_vulkan and self.wanted("fuzz")]:
             some = min(count, 4) if self.o.sanitized else (count + 19) // 20
@@ -255,11 +257,11 @@ class Runner:
         if self.wanted("wrong") and count:
             self.fuzz_wrong(count)
 
-    def fuzz_on(self, names, device, seed, count):
+    def fuzz_on(self, names, device, seed, count, more=()):
         s = self.suite("fuzz")
         begun = time.time()
         command = [sys.executable, os.path.join(HERE, "fuzz", "fuzz.py"), "--build", self.build,
-                   "--count", str(count), "--jobs", str(self.o.jobs), "--devices", names]
+                   "--count", str(count), "--jobs", str(self.o.jobs), "--devices", names, *more]
         status, out, err = vulkan.run(self, command + ["--seed", str(seed)], device, 1200)
         shown = lambda c: vulkan.shown(c, device)
         s.seconds += time.time() - begun
@@ -274,7 +276,7 @@ class Runner:
         for line in out.split("\n"):
             f = re.match(r"(pass|fail|refused|crash|gcc) seed (\d+): (.*)$", line)
             if f:
-                again = command[:4] + ["--devices", names, "--seed", f.group(2), "--reduce"]
+                again = command[:4] + ["--devices", names, "--seed", f.group(2), *more, "--reduce"]
                 self.failed("fuzz", f"seed {f.group(2)}", f"{f.group(1)} {f.group(3)[:300]}",
                             shown(again))
         print(f"{device.name}: " * device.is_vulkan +

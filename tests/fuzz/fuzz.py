@@ -22,6 +22,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import generate  # noqa: E402
+import stencils  # noqa: E402
 
 BATCH = 25
 
@@ -311,20 +312,22 @@ def main(argv=None):
     a.add_argument("--driver", help="default: BUILD/tests/fuzz_driver")
     a.add_argument("--reduce", action="store_true", help="shrink the program of --seed")
     a.add_argument("--seconds", type=float, default=600, help="how long --reduce may take")
+    a.add_argument("--stencils", action="store_true", help="loops that read around where they stand")
     o = a.parse_args(argv)
+    make = stencils.generate if o.stencils else generate.generate
     driver = o.driver or os.path.join(o.build, "tests", "fuzz_driver")
     devices = o.devices.split(",")
     if not os.path.exists(driver):
         print(f"{driver} is missing: build first")
         return 2
     if o.reduce:
-        reduce(generate.generate(o.seed), driver, devices, o.seconds)
+        reduce(make(o.seed), driver, devices, o.seconds)
         return 0
     results = {}
     seeds = list(range(o.seed, o.seed + o.count))
     batches = [seeds[i:i + BATCH] for i in range(0, len(seeds), BATCH)]
     with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
-        work = [pool.submit(lambda b: run_programs([generate.generate(s) for s in b], driver,
+        work = [pool.submit(lambda b: run_programs([make(s) for s in b], driver,
                                                    devices), b) for b in batches]
         for done, w in enumerate(concurrent.futures.as_completed(work), 1):
             results.update(w.result())
