@@ -70,7 +70,8 @@ bool rg_ad_algebra(rg_fn *f);
 bool rg_ad_skip_zeros(rg_fn *f);
 /* Adjoints: reversed loops whose iterations are independent run upwards. After optimisation. */
 bool rg_ad_reorder(rg_fn *f, const rg_activity *act);
-/* Stencils: turns scattered addto's of a parallel whose indices are iv + constant into a gather. */
+/* Stencils: turns scattered addto's of a parallel whose indices are loop variables times strides,
+ * plus constants, guarded or not, into a gather. */
 bool rg_ad_gather(rg_fn *f, const rg_activity *act);
 
 #endif

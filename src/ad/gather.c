@@ -454,28 +454,43 @@ static rg_val before_end(state *s, const plan *m, uint32_t k, int64_t by) {
     return offset(s, m->hi[k], by);
 }
 
-/* Does the element at arg[], less w->by, have its term's iteration? */
-static rg_val test_of(state *s, const plan *m, const box *w, const term *x, const rg_val *arg) {
+/* Can the type hold the variable of range k for all elements, whether there is an iteration or not?
+ */
+static bool holds(const state *s, const plan *m, uint32_t k, int64_t shift) {
+    rg_range lo = rg_range_of(s->f, m->lo[k]), hi = rg_range_of(s->f, m->hi[k]);
+    rg_range all = rg_range_of_type(m->type);
+    return lo.lo + m->at.first[k] - shift >= all.lo && hi.hi - 1 + m->at.last[k] - shift <= all.hi;
+}
+
+/* Does the element at[], which is arg[] + w->by, have its term's iteration? The iteration's
+ * variable is what is compared where that is possible: it is used in what the test guards, and gcc
+ * makes vectors only of loops that compute such indices before the test. */
+static rg_val test_of(state *s, const plan *m, const box *w, const term *x, const rg_val *arg,
+                      const rg_val *at) {
     rg_build *b = s->b;
     rg_val inside = rg_b_bool(b, true);
     for (uint32_t k = 0; k < s->ranges; k++) {
         if (!(x->tested >> k & 1))
             continue;
-        int64_t by = x->x->shift[k] - w->by[k];
-        rg_reach r = reach_of(&m->at, w->place[k], k, x->x->shift[k]);
+        int64_t shift = x->x->shift[k], by = 0;
+        rg_reach r = reach_of(&m->at, w->place[k], k, shift);
         const rg_reach *known = &x->known[k];
+        rg_val v = arg[k], c[4];
+        if (holds(s, m, k, shift))
+            v = rg_b_op2(b, RG_SUB, at[k], rg_b_int(b, m->type, shift));
+        else
+            by = shift - w->by[k];
+        uint32_t n = 0;
         if (known->from > r.from)
-            inside = rg_b_op2(b, RG_AND, inside,
-                              rg_b_op2(b, RG_GE, arg[k], offset(s, m->lo[k], known->from + by)));
+            c[n++] = rg_b_op2(b, RG_GE, v, offset(s, m->lo[k], known->from + by));
         if (known->to > r.to)
-            inside = rg_b_op2(b, RG_AND, inside,
-                              rg_b_op2(b, RG_LT, arg[k], before_end(s, m, k, by - known->to)));
+            c[n++] = rg_b_op2(b, RG_LT, v, before_end(s, m, k, by - known->to));
         if (known->below < r.below)
-            inside = rg_b_op2(b, RG_AND, inside,
-                              rg_b_op2(b, RG_LT, arg[k], offset(s, m->lo[k], known->below + by)));
+            c[n++] = rg_b_op2(b, RG_LT, v, offset(s, m->lo[k], known->below + by));
         if (known->above < r.above)
-            inside = rg_b_op2(b, RG_AND, inside,
-                              rg_b_op2(b, RG_GE, arg[k], before_end(s, m, k, by - known->above)));
+            c[n++] = rg_b_op2(b, RG_GE, v, before_end(s, m, k, by - known->above));
+        for (uint32_t j = 0; j < n; j++)
+            inside = rg_b_op2(b, RG_AND, inside, c[j]);
     }
     return inside;
 }
@@ -519,7 +534,7 @@ static partial tested_sum(state *s, const plan *m, const box *w, const terms *al
     for (uint32_t k = 0; k < n; k++)
         if (same_test(&all->at[k], like))
             return nothing(s, t);
-    rg_val inside = test_of(s, m, w, like, arg);
+    rg_val inside = test_of(s, m, w, like, arg, at);
     int64_t surely = 0;
     bool test = !(rg_val_const_int(f, inside, &surely) && surely);
     rg_iid guard = 0;

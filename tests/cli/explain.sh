@@ -95,3 +95,48 @@ else
     echo "FAIL carriage returns: $(diff want_g got | head -5 | tr '\n' '|')"
     exit 1
 fi
+# Guarded stencils are gathered, in one dimension and in two; where the end of a row is the start of
+# the next one, two iterations do meet.
+cat >s.c <<'E2'
+void line(int n, const float x[n], float y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        float s = i > 0 ? x[i - 1] : x[i];
+        if (i < n - 1)
+            s += x[i + 1];
+        y[i] = s;
+    }
+}
+void plane(int n, int m, const float u[n * m], float v[n * m])
+{
+    #pragma omp parallel for collapse(2)
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            v[i * m + j] = (i > 0 ? u[(i - 1) * m + j] : 0) + (j < m - 1 ? u[i * m + j + 1] : 0);
+}
+void meet(int n, int m, const float u[n * m + 1], float v[n * m])
+{
+    #pragma omp parallel for collapse(2)
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            v[i * m + j] = (i > 0 ? u[(i - 1) * m + j] : 0) + u[i * m + j + 1];
+}
+E2
+cat >want <<'E2'
+kernel line: 0 saved, 0 atomic
+gathered add to x.grad: each iteration sums what its own element gets from its neighbours
+kernel plane: 0 saved, 0 atomic
+gathered add to u.grad: each iteration sums what its own element gets from its neighbours
+kernel meet: 0 saved, 1 atomic
+atomic add to u.grad, or to a copy of each thread's own where it is small: its index is computed from values that are not loop variables
+E2
+for k in line plane meet; do
+    "$tool" explain s.c $k 2>&1 | sed -n 's/^ *//; /^kernel/p; /add to/p'
+done >got
+if cmp -s want got; then
+    echo "ok guarded stencils"
+else
+    echo "FAIL guarded stencils: $(diff want got | head -5 | tr '\n' '|')"
+    exit 1
+fi
