@@ -266,8 +266,8 @@ RG_API rg_status rg_launch_tangent(rg_kernel *k, const rg_arg *args, size_t n);
  * afterwards it is the tangent of what the kernel left. NULL: zero. product: to its data the
  * derivative of the argument's gradient in the direction is added, and cleared where the kernel
  * overwrote elements; on entry it is the derivative of the incoming gradient, zeros as a rule.
- * NULL: not wanted. Arguments that are one array have one direction and one product: give them to one
- * of those arguments, or the same to all. */
+ * NULL: not wanted. Arguments that are one array have one direction and one product: give them to
+ * one of those arguments, or the same to all. */
 typedef struct rg_direction {
     rg_array *tangent;
     rg_array *product;
@@ -277,8 +277,8 @@ typedef struct rg_direction {
  * rg_backward would, and gives the derivatives of those gradients in the direction. directions: one
  * for each argument; only arguments with a gradient may have them. Waits for the result. */
 RG_API rg_status rg_hvp(rg_kernel *k, const rg_arg *args, const rg_direction *directions, size_t n);
-/* The same by the adjoint of the tangent instead of the tangent of the adjoint: the same numbers up to
- * rounding, and memory for what the tangent's loops save. Adjoints by pragma are not used. */
+/* The same by the adjoint of the tangent instead of the tangent of the adjoint: the same numbers up
+ * to rounding, and memory for what the tangent's loops save. Adjoints by pragma are not used. */
 RG_API rg_status rg_adjoint_of_tangent(rg_kernel *k, const rg_arg *args,
                                        const rg_direction *directions, size_t n);
 

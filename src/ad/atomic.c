@@ -88,7 +88,8 @@ static void collect(const rg_fn *f, rg_rid r, rg_arena *a, accesses *out) {
     for (uint32_t k = 0; k < g->ins.n; k++) {
         rg_iid i = g->ins.at[k];
         const rg_ins *ins = rg_ins_at(f, i);
-        if (ins->op == RG_LOAD || rg_writes_element(ins) || ins->op == RG_COPY || ins->op == RG_PAIR)
+        if (ins->op == RG_LOAD || rg_writes_element(ins) || ins->op == RG_COPY ||
+            ins->op == RG_PAIR)
             RG_PUSH(a, out, i);
         for (int n = 0; n < 2; n++)
             if (ins->region[n])

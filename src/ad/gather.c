@@ -633,17 +633,6 @@ static void gather_box(state *s, const plan *m, const box *w) {
     rg_b_pop(b);
 }
 
-static void remove_from_region(rg_fn *f, rg_iid i) {
-    rg_region *g = rg_region_at(f, rg_ins_at(f, i)->parent);
-    uint32_t k = 0;
-    while (g->ins.at[k] != i)
-        k++;
-    for (; k + 1 < g->ins.n; k++)
-        g->ins.at[k] = g->ins.at[k + 1];
-    g->ins.n--;
-    rg_ins_at(f, i)->parent = 0;
-}
-
 /* hi + by, at least `least`, which is lo + above. */
 static rg_val end(state *s, rg_val lo, rg_val hi, int64_t by, rg_val least, int64_t above) {
     rg_build *b = s->b;
@@ -734,7 +723,7 @@ static void gather(state *s, const rg_stencil *x, const bounds *at) {
     rg_b_pop(b);
     for (uint32_t k = 0; k < x->all.n; k++)
         if (rg_ins_at(f, x->all.at[k]->addto)->parent)
-            remove_from_region(f, x->all.at[k]->addto);
+            rg_region_remove(f, x->all.at[k]->addto);
 }
 
 /* Does p nothing but add to the elements that the addto's reach? What it loads or stores of the
