@@ -152,9 +152,9 @@ static real early(const real *k, const real *x, int n, real *out)
     *out = s * *out;
     return s * s;
 }
+
 static void early_adjoint(const real *k, real *k_b, const real *x, real *x_b, int n,
-                          const real *out,
-                          real *out_b, real r_b)
+                          const real *out, real *out_b, real r_b)
 {
     if (n > 3) {
         *k_b += *out_b;
