@@ -75,12 +75,8 @@ static bool region(rg_build *b, rg_rid r) {
         expand(b, &ins);
         rg_b_pop(b);
         k += rg_region_at(f, r)->ins.n - before;
-        rg_region *g = rg_region_at(f, r);
-        for (uint32_t q = k; q + 1 < g->ins.n; q++)
-            g->ins.at[q] = g->ins.at[q + 1];
-        g->ins.n--;
+        rg_region_remove(f, i);
         k--;
-        rg_ins_at(f, i)->parent = 0;
         any = true;
     }
     return any;
