@@ -3,7 +3,6 @@
 // expect: v = 5 3 2 -2 -3 -4
 // expect: u.grad = 9 71 -190 1 10 100 tol 1e-07
 // check: n=1 m=1 k=1 steps=1
-// check: n=2 m=6 k=3 steps=1
 // check: n=5 m=4 k=2 steps=3
 #include <math.h>
 #include <stddef.h>

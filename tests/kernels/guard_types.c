@@ -9,7 +9,6 @@
 // expect: x.grad = 0 201 3110 1000
 // expect: y.grad = 4 -60 200 3000
 // check: n=0 a=5 b=5 k=0 row=0
-// check: n=1 a=0 b=9 order=0 k=0 row=2
 // check: n=6 a=2 b=6 order=3,0,5,1,4,2 k=2 row=2
 #include <math.h>
 #include <stddef.h>
