@@ -244,7 +244,7 @@ static bool parse(int argc, char **argv, options *o) {
 }
 
 int main(int argc, char **argv) {
-    options o = {.dir = "bench", .seconds = 1.5};
+    options o = {.dir = "bench", .seconds = 3};
     tally t = {.first = true};
     rg_context *ctx;
     rg_device *dev[2] = {NULL, NULL};
