@@ -106,7 +106,7 @@ class Runner:
         bad = sorted(set(re.findall(r"(?m)^\[  FAILED  \] (\w+)$", text)))
         self.passed("unit", good)
         for skipped in sorted(set(re.findall(r"(?m)^\[  SKIPPED \] (\w+)$", text))):
-            self.skipped("unit", f"{name}/{skipped}", "what it needs is not here")
+            self.skipped("unit", f"{name}/{skipped}", "what it needs is not here (its own output says what)")
         if bad:
             why = re.findall(r"(?m)^(?:\[  ERROR   \] --- )(.*)$", text)
             self.failed("unit", name, f"{' '.join(bad)}: {' / '.join(why)[:300]}", program,

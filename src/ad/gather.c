@@ -74,7 +74,7 @@ static void collect(state *s, rg_rid r, rg_scatters *out) {
     const rg_region *g = rg_region_at(f, r);
     for (uint32_t k = 0; k < g->ins.n; k++) {
         const rg_ins *ins = rg_ins_at(f, g->ins.at[k]);
-        if (ins->op == RG_STORE || ins->op == RG_ADDTO || ins->op == RG_RMW || ins->op == RG_COPY)
+        if (rg_writes_element(ins) || ins->op == RG_COPY)
             RG_PUSH(s->scratch, &s->writes, g->ins.at[k]);
         if (ins->op == RG_ADDTO && (ins->flags & RG_INS_ACCUM) && out && out->n < MAX_SCATTERS)
             rg_stencil_scatters(&s->nest, s->scratch, g->ins.at[k], out);

@@ -71,21 +71,6 @@ static bool split(const rg_nest *s, const rg_poly *d, uint32_t *range, int64_t *
     return found && rest->ok;
 }
 
-static rg_op mirrored(rg_op op) {
-    switch (op) {
-    case RG_LT:
-        return RG_GT;
-    case RG_LE:
-        return RG_GE;
-    case RG_GT:
-        return RG_LT;
-    case RG_GE:
-        return RG_LE;
-    default:
-        return op;
-    }
-}
-
 bool rg_guard_fact(const rg_nest *s, rg_val v, rg_fact *out) {
     const rg_fn *f = s->f;
     rg_op op = rg_def_op(f, v);
@@ -101,7 +86,7 @@ bool rg_guard_fact(const rg_nest *s, rg_val v, rg_fact *out) {
         return false;
     /* i op e */
     rg_poly e = sign > 0 ? rg_poly_add(&zero, -1, &rest) : rest;
-    op = sign > 0 ? op : mirrored(op);
+    op = sign > 0 ? op : rg_op_mirrored(op);
     int64_t low = 0, high = 0; /* e = lo + low = hi - high */
     bool has_low = difference(&e, &s->lo[out->range], &low);
     bool has_high = difference(&s->hi[out->range], &e, &high);

@@ -173,6 +173,21 @@ uint32_t rg_first_carried(const rg_fn *f, rg_iid i) {
     }
 }
 
+rg_op rg_op_mirrored(rg_op op) {
+    switch (op) {
+    case RG_LT:
+        return RG_GT;
+    case RG_LE:
+        return RG_GE;
+    case RG_GT:
+        return RG_LT;
+    case RG_GE:
+        return RG_LE;
+    default:
+        return op;
+    }
+}
+
 bool rg_region_inside(const rg_fn *f, rg_rid r, rg_rid outer) {
     while (r != outer) {
         rg_iid owner = f->regions.at[r].owner;

@@ -338,6 +338,7 @@ static inline uint32_t rg_ins_nindices(const rg_fn *f, const rg_ins *i) {
 uint32_t rg_first_init(const rg_fn *f, rg_iid i);
 uint32_t rg_first_carried(const rg_fn *f, rg_iid i);
 /* Is region r inside (or equal to) region outer? */
+rg_op rg_op_mirrored(rg_op op); /* a < b is b > a; others: op itself */
 /* Writes one element: not a copy, which writes whole arrays. */
 static inline bool rg_writes_element(const rg_ins *i) {
     return i->op == RG_STORE || i->op == RG_ADDTO || i->op == RG_RMW;

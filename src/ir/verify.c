@@ -235,7 +235,8 @@ static bool check_alloc(walk *w, const rg_ins *ins) {
     return true;
 }
 
-static bool check_copy(walk *w, const rg_ins *ins) {
+/* Both arrays of the instruction exist here. */
+static bool check_arrays(walk *w, const rg_ins *ins) {
     const rg_fn *f = w->f;
     rg_aid ids[2] = {ins->array, ins->array2};
     for (int k = 0; k < 2; k++) {
@@ -244,7 +245,14 @@ static bool check_copy(walk *w, const rg_ins *ins) {
         if (!w->alive[ids[k]])
             return fault(w, "array '%s' is not allocated here", rg_array_at(f, ids[k])->name);
     }
-    const rg_array *to = rg_array_at(f, ids[0]), *from = rg_array_at(f, ids[1]);
+    return true;
+}
+
+static bool check_copy(walk *w, const rg_ins *ins) {
+    const rg_fn *f = w->f;
+    if (!check_arrays(w, ins))
+        return false;
+    const rg_array *to = rg_array_at(f, ins->array), *from = rg_array_at(f, ins->array2);
     uint32_t more = to->rank > from->rank ? to->rank - from->rank : from->rank - to->rank;
     if (to->elem != from->elem)
         return fault(w, "elements of '%s' and '%s' differ", to->name, from->name);
@@ -260,14 +268,9 @@ static bool check_copy(walk *w, const rg_ins *ins) {
 
 static bool check_pair(walk *w, const rg_ins *ins) {
     const rg_fn *f = w->f;
-    rg_aid ids[2] = {ins->array, ins->array2};
-    for (int k = 0; k < 2; k++) {
-        if (ids[k] == 0 || ids[k] >= f->arrays.n)
-            return fault(w, "names no array");
-        if (!w->alive[ids[k]])
-            return fault(w, "array '%s' is not allocated here", rg_array_at(f, ids[k])->name);
-    }
-    const rg_array *x = rg_array_at(f, ids[0]), *g = rg_array_at(f, ids[1]);
+    if (!check_arrays(w, ins))
+        return false;
+    const rg_array *x = rg_array_at(f, ins->array), *g = rg_array_at(f, ins->array2);
     if (x->elem != g->elem || x->rank != g->rank || g->kind != RG_ARR_LOCAL)
         return fault(w, "'%s' cannot be the cotangent of '%s'", g->name, x->name);
     return (!ins->nopnd && !ins->nres) || fault(w, "it has operands or results");

@@ -110,21 +110,6 @@ static void check_invariant(void *user, rg_node *n) {
     }
 }
 
-static rg_op mirrored(rg_op op) {
-    switch (op) {
-    case RG_LT:
-        return RG_GT;
-    case RG_LE:
-        return RG_GE;
-    case RG_GT:
-        return RG_LT;
-    case RG_GE:
-        return RG_LE;
-    default:
-        return op;
-    }
-}
-
 static const char *no(rg_counted *c, rg_loc loc, const char *why) {
     c->why = why;
     c->why_loc = loc;
@@ -187,7 +172,7 @@ static const char *find(rg_parser *p, rg_stmt *s, rg_counted *c) {
         if (!left && !is_var(strip_casts(e->b), v))
             return no(c, e->loc, "its condition must compare the variable that the step changes");
         c->hi = left ? e->b : e->a;
-        c->rel = left ? (rg_op)e->op : mirrored((rg_op)e->op);
+        c->rel = left ? (rg_op)e->op : rg_op_mirrored((rg_op)e->op);
         c->cmp = e->a->type;
     } else {
         c->cmp = v->type;

@@ -108,7 +108,6 @@ static void print_merge(rg_task *t) {
     }
 }
 
-/* Reads the loop and prints its functions. */
 /* Places for the workers' partial results. */
 static void print_parts(rg_task *t) {
     rg_cprint *p = t->p;
